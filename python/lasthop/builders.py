@@ -3071,6 +3071,8 @@ class QosDiffserv(TypedDict, total=False):
     "The node that decides, the bandwidth broker. Default: each edge decides for itself."
     on_reject: OnReject
     "What becomes of data while the flow is not admitted: not yet, not any more, or refused."
+    retry: Duration
+    'After what time a refused flow asks again: 0.5 to 1.5 of this. Default: with `on_reject = "block"` 5 s, as SWAN\'s sources; else never, since the edges ask again for it at a handover.'
 
 
 Service: TypeAlias = "Literal['ef', 'af11', 'af21', 'af31', 'af41']"

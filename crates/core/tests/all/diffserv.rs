@@ -133,6 +133,50 @@ fn what_exceeds_the_share_of_the_class_is_refused() {
 }
 
 #[test]
+fn a_blocked_flow_asks_again_after_a_refusal() {
+    // 0.3 of 384 kbit/s are too little for 250 kbit/s at 5 s; back at 2 Mbit/s from 7 s on it is admitted, 7.5 s after the refusal at the latest.
+    let change = |at, rate| format!("[[change]]\nat = \"{at} s\"\nlink = \"radio\"\nrate = \"{rate} kbit/s\"\n");
+    let blocks = asks(250, ", on_reject = \"block\"");
+    let text = network(EDGE, &(voice("voice", 20, &blocks) + &change(5, 384) + &change(7, 2000)));
+    let results = run(&text);
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 1.0);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+    let blocked = state(&results, "sender", "voice", "blocked_packets");
+    // Packets of 20 ms: from the refusal some 30 ms after 5 s, for 2 s at least, to 7.5 s after it and as long as a request takes.
+    assert!((100.0..=380.0).contains(&blocked), "{blocked}");
+    // At a time of one's own choosing.
+    let results = run(&text.replace(", on_reject", ", retry = \"100 s\", on_reject"));
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 0.0);
+    assert_eq!(state(&results, "sender", "voice", "refusals"), 1.0);
+}
+
+#[test]
+fn what_another_flow_gives_back_a_refused_flow_gets_when_it_asks_again() {
+    // The file has 500 of 600 kbit/s for some 3.5 s; the voice, which asks for 250, is refused meanwhile.
+    let file = "[[flow]]\nname = \"file\"\nfrom = \"t\"\nto = \"m\"\nsource.file.size = \"200 kB\"\n\
+                transport.tcp.segment = \"500 B\"\nqos.diffserv = { rate = \"500 kbit/s\", burst = \"20 kB\", broker = \"b\" }\n";
+    for (more, admitted) in [("", 0.0), (", retry = \"2 s\"", 1.0)] {
+        let later = voice("voice", 20, &asks(250, more)) + "start = \"500 ms\"\n";
+        let results = run(&network(EDGE, &(file.to_owned() + &later)));
+        assert_eq!(state(&results, "link", "radio e>m", "flows"), admitted, "the file has ended");
+        assert_eq!(state(&results, "sender", "voice", "admitted"), admitted);
+        assert!(state(&results, "sender", "voice", "refusals") >= 1.0);
+    }
+}
+
+#[test]
+fn a_refused_flow_that_has_ended_asks_no_more() {
+    // 0.3 of 2 Mbit/s hold no 700 kbit/s. The file's two packets are blocked in the first seconds.
+    let file =
+        "[[flow]]\nname = \"file\"\nfrom = \"s\"\nto = \"m\"\ntransport = \"tfrc\"\nsource.file.size = \"2 kB\"\n";
+    let qos = asks(700, ", retry = \"1 s\", on_reject = \"block\"");
+    let results = run(&network(EDGE, &format!("{file}{qos}\n")));
+    assert_eq!(state(&results, "sender", "file", "blocked_packets"), 2.0);
+    let refusals = state(&results, "sender", "file", "refusals");
+    assert!((1.0..=8.0).contains(&refusals), "{refusals}");
+}
+
+#[test]
 fn a_flow_above_its_promise_is_policed() {
     // 160 kbit/s sent, 80 promised with a bucket of two packets.
     let results = run(&network(EDGE, &voice("voice", 10, &asks(80, ""))));
@@ -257,6 +301,24 @@ fn after_a_handover_all_edges_must_still_grant() {
 }
 
 #[test]
+fn an_edge_that_has_refused_counts_after_the_handover_of_another() {
+    // At 5 s the first edge, with 0.3 of 200 kbit/s, refuses 80 kbit/s. At 10 s the radio's edge is asked again, and grants. From 15 s on the
+    // first has enough.
+    let edge = "name = \"s\"\nbetween = [\"s\", \"e\"]\n";
+    let text =
+        network(EDGE, &voice("voice", 20, &asks(80, ""))).replace(edge, &format!("{edge}queue = \"diffserv\"\n"));
+    let change = |at, link, rate| format!("[[change]]\nat = \"{at} s\"\nlink = \"{link}\"\nrate = \"{rate} kbit/s\"\n");
+    let admitted = |text: &str| state(&run(text), "sender", "voice", "admitted");
+    let text = text + &change(5, "s", 200);
+    assert_eq!(admitted(&text), 0.0);
+    let text = text + &change(10, "radio", 1_000);
+    let results = run(&text);
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 0.0);
+    assert_eq!(["s s>e", "radio e>m"].map(|link| state(&results, "link", link, "flows")), [0.0, 1.0]);
+    assert_eq!(admitted(&(text + &change(15, "s", 100_000))), 1.0);
+}
+
+#[test]
 fn the_core_keeps_no_flow_and_still_prefers_the_class() {
     // The hosts' links are the edges, the radio link is core.
     let core = "queue.diffserv.edge = false";
@@ -319,6 +381,7 @@ fn mistakes_are_named() {
     for (qos, part) in [
         ("qos.diffserv = { rate = \"80 kbit/s\", broker = \"x\" }", "there is no node \"x\""),
         ("qos.diffserv = { rate = \"80 kbit/s\", burst = \"0 B\" }", "a burst of 0 B"),
+        ("qos.diffserv = { rate = \"80 kbit/s\", retry = \"1 ms\" }", "a retry of 1 ms"),
         ("qos.diffserv = { rate = \"80 kbit/s\", class = \"af12\" }", "af12"),
         ("qos = \"diffserv\"", "rate"),
     ] {

@@ -110,6 +110,42 @@ fn xcp_fills_the_link_shares_it_equally_and_keeps_the_queue_short() {
 }
 
 #[test]
+fn xcp_fills_the_link_beside_a_flow_of_small_packets() {
+    // The second flow sends 300 kbit/s in packets of 100 B, with headers of 60 B: 480 kbit/s on the wire. The first gets the rest, as beside
+    // the same data in full segments (Katabi, Handley, Rohrs 2002 §5: close to full use).
+    let of = |size: u32| {
+        let text = dumbbell("queue.xcp.limit = \"50 packets\"", XCP, "");
+        let second = text.rfind("transport.tcp").unwrap();
+        let source = format!("source.cbr = {{ rate = \"300 kbit/s\", size = \"{size} B\" }}\n");
+        let (results, _) = run(&format!("{}{source}{}", &text[..second], &text[second..]));
+        let wire = 300e3 / 8.0 * f64::from(size + 60) / f64::from(size);
+        (wire, received(&results, 20.0, 40.0)[0] / (20.0 * (500_000.0 - wire) * PAYLOAD_SHARE))
+    };
+    for size in [1000, 100] {
+        let (wire, used) = of(size);
+        assert!(used > 0.97, "packets of {size} B, {wire} B/s of them: {used} of the rest");
+    }
+}
+
+#[test]
+fn xcp_fills_a_shared_channel() {
+    // Such a medium never says its rate anew. A lone mobile has the channel for itself; TCP shows how much that is.
+    let text = |queue: &str, variant: &str| {
+        format!(
+            "duration = \"20 s\"\n[[hsdpa]]\nname = \"cell\"\nnode = \"rnc\"\nues = 1\nqueue = {queue}\n\
+             [[link]]\nname = \"wire\"\nbetween = [\"server\", \"rnc\"]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n\
+             [[flow]]\nfrom = \"server\"\nto = \"cell.ue[0]\"\ntransport.tcp.variant = \"{variant}\"\n"
+        )
+    };
+    let full = flows(&run(&text("\"droptail\"", "sack")).0, "goodput_kbps")[0];
+    for capacity in ["oracle", "measured"] {
+        let goodput =
+            flows(&run(&text(&format!("{{ xcp = {{ capacity = \"{capacity}\" }} }}"), "xcp")).0, "goodput_kbps")[0];
+        assert!(goodput > 0.8 * full, "{capacity}: {goodput} of {full} kbit/s");
+    }
+}
+
+#[test]
 fn the_router_counts_its_work() {
     let (results, _) = run(&dumbbell("queue = \"xcp\"", XCP, ""));
     assert_eq!(state(&results, "additions_in"), 3.0);

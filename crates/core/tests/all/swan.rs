@@ -184,3 +184,15 @@ fn a_source_that_begins_again_probes_again() {
     assert_eq!(state(&results, "sender", "other", "admitted_bps"), 520e3);
     assert_eq!(state(&results, "sender", "other", "regulations"), 0.0);
 }
+
+#[test]
+fn a_shared_channel_has_room_for_real_time() {
+    // The medium never says its rate anew; the one at the start, some Mbit/s, has room for 64 kbit/s and headers.
+    let results = run("duration = \"10 s\"\nrecord.state = true\n\
+         [[hsdpa]]\nname = \"cell\"\nnode = \"rnc\"\nues = 1\nqueue = \"swan\"\n\
+         [[link]]\nname = \"wire\"\nbetween = [\"server\", \"rnc\"]\nrate = \"100 Mbit/s\"\n\
+         [[flow]]\nname = \"voice\"\nfrom = \"server\"\nto = \"cell.ue[0]\"\ntransport = \"udp\"\n\
+         source.cbr = { rate = \"64 kbit/s\", size = \"200 B\" }\nqos.swan.rate = \"80 kbit/s\"\n");
+    assert_eq!(state(&results, "sender", "voice", "admitted_bps"), 80e3);
+    assert_eq!(state(&results, "sender", "voice", "rejections"), 0.0);
+}

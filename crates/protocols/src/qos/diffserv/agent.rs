@@ -8,7 +8,8 @@
 //!
 //! When the share of a class at an edge's interface has changed, or the way leads over another
 //! interface, the terminal is behind a new edge: the profile is withdrawn, the ledger's entry
-//! released, and the broker asked anew. Until it answers the flow's packets are best effort. If the
+//! released, and the broker asked anew. Until it answers the flow's packets are best effort. The
+//! request that goes on from there says how many edges are before it, which were not asked. If the
 //! way leads over no edge of this node any more, the sender requests anew, along the new way.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -275,8 +276,10 @@ impl Agent {
         if self.flows.get(&flow).is_none_or(|asked| answer == Answer::Offered(asked.offer)) {
             return; // another link
         }
-        let Some(asked) = self.lose(now, flow) else { return };
+        let Some(mut asked) = self.lose(now, flow) else { return };
         if let Answer::Offered(offer) = answer {
+            // The edges before this one are not asked.
+            asked.wish.number = asked.wish.hops.into();
             self.ask_broker(now, Asked { offer, ..asked });
         } else {
             // The next edge, if there is one, is at another node.

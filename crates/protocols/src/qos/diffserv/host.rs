@@ -3,7 +3,7 @@
 
 use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
-use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::guard::{Guard, Guarded};
 use lasthop_net::net::{Action, Endpoint, EndpointContext, NodeId, Notice, Packet, Probe, Signal, SignalHeader, Timed};
 
@@ -15,9 +15,15 @@ pub struct Sender {
     /// The request.
     request: SignalHeader,
     outbox: Outbox,
+    stream: Stream,
     state: State,
-    /// When the request is repeated.
+    /// When the request is repeated, or made again after a refusal.
     retry_at: Option<Instant>,
+    /// After what time it is made again.
+    retry: Option<Duration>,
+    /// Answers count that speak for all edges from this one on, of those on the way: all when it has asked itself, from the one that has
+    /// refused, any when all have granted.
+    heard_from: u32,
     asked_at: Instant,
     setup: Option<Duration>,
     closing: bool,
@@ -37,7 +43,7 @@ enum State {
 
 impl Sender {
     /// The guard before the sending end at `seat`.
-    pub fn new(seat: EndpointContext, config: &Config, broker: Option<NodeId>) -> Self {
+    pub fn new(seat: EndpointContext, stream: Stream, config: &Config, broker: Option<NodeId>) -> Self {
         let request = SignalHeader {
             kind: Signal::Request,
             dscp: config.class.class().dscp(),
@@ -53,8 +59,11 @@ impl Sender {
         Self {
             request,
             outbox: Outbox::new(seat.local),
+            stream,
             state: State::Idle,
             retry_at: None,
+            retry: config.retry(),
+            heard_from: 0,
             asked_at: Instant::ZERO,
             setup: None,
             closing: false,
@@ -66,6 +75,7 @@ impl Sender {
     fn ask(&mut self, now: Instant) {
         self.outbox.push_here(PORT, self.request);
         self.retry_at = Some(now + RETRY);
+        self.heard_from = 0;
     }
 
     fn give_back(&mut self) {
@@ -86,6 +96,9 @@ impl Sender {
 impl Timed for Sender {
     fn on_timeout(&mut self, now: Instant) {
         if self.retry_at.is_some_and(|at| at <= now) {
+            if self.state == State::Refused {
+                self.state = State::Asking;
+            }
             self.ask(now);
         }
     }
@@ -100,9 +113,13 @@ impl Guard for Sender {
         if self.state == State::Idle {
             return; // an answer to a released request
         }
-        self.retry_at = None;
+        if matches!(header.kind, Signal::Grant | Signal::Refuse) && header.number > self.heard_from {
+            return; // an edge behind has asked by itself
+        }
+        let due = self.retry_at.take();
         match header.kind {
             Signal::Grant => {
+                self.heard_from = u32::MAX;
                 self.request.flags &= !flag::HANDOVER;
                 self.state = State::Admitted;
                 self.setup.get_or_insert(now.since(self.asked_at));
@@ -110,18 +127,20 @@ impl Guard for Sender {
             Signal::Refuse => {
                 self.request.flags &= !flag::HANDOVER;
                 self.refusals += 1;
+                self.heard_from = header.hops.into();
                 self.state = State::Refused;
                 if self.unadmitted.is_blocked() {
-                    // It will not send again, so the edges that admitted it may forget it.
+                    // It sends nothing, so the edges that admitted it may forget it.
                     self.give_back();
                 }
+                self.retry_at = self.retry.map(|retry| now + retry.mul_f64(self.stream.uniform(0.5, 1.5)));
             }
             // An edge does not see the flow any more. The others do until there is an answer.
             Signal::Request if self.holds_something() => {
                 self.request.flags |= flag::HANDOVER;
                 self.ask(now);
             }
-            _ => {}
+            _ => self.retry_at = due,
         }
     }
 
@@ -150,9 +169,11 @@ impl Guard for Sender {
 
     fn on_rest(&mut self, endpoint: &dyn Endpoint) {
         // Closed, nothing to say and nothing to wait for: all is done.
-        if self.closing && self.holds_something() && endpoint.next_timeout().is_none() {
-            self.state = State::Idle;
-            self.give_back();
+        if self.closing && self.state != State::Idle && endpoint.next_timeout().is_none() {
+            if self.holds_something() {
+                self.give_back();
+            }
+            (self.state, self.retry_at) = (State::Idle, None);
         }
     }
 

@@ -11,7 +11,7 @@ pub mod router;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lasthop_net::engine::{BitRate, Bytes, Fault, Stream};
+use lasthop_net::engine::{BitRate, Bytes, Duration, Fault, Stream};
 use lasthop_net::net::dscp::Class;
 use lasthop_net::net::{Agent, Endpoint, EndpointContext, NodeId};
 use lasthop_net::profile::Profile;
@@ -38,6 +38,10 @@ pub struct Config {
     /// What becomes of data while the flow is not admitted: not yet, not any more, or refused.
     #[serde(default)]
     pub on_reject: OnReject,
+    /// After what time a refused flow asks again: 0.5 to 1.5 of this. Default: with `on_reject = "block"` 5 s, as SWAN's sources; else never,
+    /// since the edges ask again for it at a handover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Duration>,
 }
 
 /// A class that can be asked for.
@@ -73,6 +77,19 @@ fn default_burst() -> Bytes {
     Bytes::new(3_000)
 }
 
+/// When a refused flow of which the edges know nothing any more asks again.
+const RETRY_BLOCKED: Duration = Duration::from_secs(5);
+
+/// Below this, messages would be the load.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+impl Config {
+    /// After what time a refused flow asks again, if it does.
+    fn retry(&self) -> Option<Duration> {
+        self.retry.or((self.on_reject == OnReject::Block).then_some(RETRY_BLOCKED))
+    }
+}
+
 impl QosConfig for Config {
     fn sender(
         &self,
@@ -94,9 +111,9 @@ impl QosConfig for Config {
         inner: Box<dyn Endpoint>,
         seat: EndpointContext,
         _profile: Profile,
-        _stream: Stream,
+        stream: Stream,
     ) -> Box<dyn Endpoint> {
-        Box::new(Guarded::new(host::Sender::new(seat, self, broker), inner))
+        Box::new(Guarded::new(host::Sender::new(seat, stream, self, broker), inner))
     }
 
     fn agent(&self) -> Option<Agent> {
@@ -112,6 +129,9 @@ impl QosConfig for Config {
         if !(1..=most).contains(&self.burst.get()) {
             let expected = format!("expected a size from 1 B to {most} B");
             return Err(Fault::new("burst", format!("a burst of {}", self.burst), expected));
+        }
+        if let Some(retry) = self.retry.filter(|retry| *retry < SHORTEST) {
+            return Err(Fault::new("retry", format!("a retry of {retry}"), format!("expected at least {SHORTEST}")));
         }
         Ok(())
     }

@@ -310,6 +310,8 @@ impl Guard for Receiver {
                     self.soft.tell(SignalHeader { kind: Signal::ResvTear, ..path });
                 }
             }
+            // It was on its way when the path was torn down or forgotten.
+            Signal::ResvConf | Signal::Context if self.path.is_none() => {}
             Signal::ResvConf => {
                 if header.number > self.handover {
                     self.handover = header.number;
@@ -344,5 +346,32 @@ impl Guard for Receiver {
         probe.value("longest_interruption_ms", self.longest.as_secs_f64() * 1e3);
         probe.value("signalling_packets", self.soft.outbox.sent() as f64);
         probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_net::engine::Streams;
+    use lasthop_net::net::{Address, FlowId, Hears, NodeId, Socket};
+
+    #[test]
+    fn a_confirmation_that_comes_after_the_path_was_torn_down_confirms_nothing() {
+        let local = Socket { node: NodeId(0), port: 9 };
+        let remote = Address::Node(NodeId(1));
+        let hears = Hears::default();
+        let seat = EndpointContext { local, remote, remote_port: 9, flow: FlowId(0), hears, observed: false };
+        let config = Config::with_rate(BitRate::from_kbps(80));
+        let mut receiver = Receiver::new(seat, Streams::new(1).stream("f", "r"), &config);
+        let header = SignalHeader { rate: BitRate::from_kbps(80), refresh: config.refresh, ..SignalHeader::default() };
+        let mut hear = |kind, number| {
+            receiver.on_signal(Instant::ZERO, &SignalHeader { kind, number, ..header });
+            (receiver.confirmed, receiver.handovers)
+        };
+        hear(Signal::Path, 0);
+        assert_eq!(hear(Signal::ResvConf, 1), (Some(header.rate), 1));
+        assert_eq!(hear(Signal::PathTear, 0), (None, 1));
+        assert_eq!(hear(Signal::ResvConf, 1), (None, 1));
+        assert_eq!(hear(Signal::Context, 1), (None, 1));
     }
 }

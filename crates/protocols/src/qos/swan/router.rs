@@ -76,7 +76,10 @@ impl Default for Config {
 impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
         let stream = site.streams.stream(site.name, "swan");
-        Queue::Asked(Box::new(Swan::new(self.clone(), site.place, stream)))
+        let mut queue = Swan::new(self.clone(), site.place, stream);
+        // Not every medium says it again.
+        queue.on_capacity(Instant::ZERO, site.rate);
+        Queue::Asked(Box::new(queue))
     }
 
     fn check(&self) -> Result<(), Fault> {

@@ -42,8 +42,8 @@ impl CongestionConfig for Config {
 
 /// A controller to which routers say its rate.
 pub trait Explicit {
-    /// The congestion header of a segment that is about to leave. `more` data wait behind it.
-    fn congestion_header(&mut self, srtt: Duration, more: bool) -> CongestionHeader;
+    /// The congestion header of a segment of this size on the wire that is about to leave. `more` data wait behind it.
+    fn congestion_header(&mut self, srtt: Duration, size: u32, more: bool) -> CongestionHeader;
 
     /// Routers grant this change of throughput, bytes/s.
     fn on_feedback(&mut self, change: f64);
@@ -127,11 +127,13 @@ impl Xcp {
 }
 
 impl Explicit for Xcp {
-    fn congestion_header(&mut self, srtt: Duration, more: bool) -> CongestionHeader {
+    /// x is rtt·s/cwnd with s the size of this very packet (Katabi, Handley, Rohrs 2002 §3.5.2): over a round trip it adds up to no more
+    /// than the round-trip time, however the data are cut into packets, so a router counts flows by it.
+    fn congestion_header(&mut self, srtt: Duration, size: u32, more: bool) -> CongestionHeader {
         self.hear_srtt(srtt);
         let (rtt, mut x, mut delta) = (self.srtt, 0.0, 0.0);
         if rtt > 0.0 {
-            x = self.wire / self.throughput();
+            x = f64::from(size) / self.throughput();
             delta = if more { MOST - self.throughput() } else { 0.0 };
         }
         CongestionHeader { rtt: Words::new(rtt), x: Words::new(x), delta: Words::new(delta) }
@@ -233,7 +235,7 @@ mod tests {
     fn feedback_of_4000_bytes_per_second_is_0_4_segments() {
         // 24 segments in 100 ms are 240 000 B/s. 4000 B/s more are 400 B in a round trip.
         let mut xcp = sender(false);
-        let header = xcp.congestion_header(Duration::from_millis(100), true);
+        let header = xcp.congestion_header(Duration::from_millis(100), 1000, true);
         assert_eq!((header.rtt.get(), header.delta.get()), (0.1, MOST - 240_000.0));
         assert!((header.x.get() - 0.1 / 24.0).abs() < 1e-15);
         xcp.on_feedback(4000.0);
@@ -241,14 +243,27 @@ mod tests {
         assert!((window / 940.0 - 24.4).abs() < 1e-9, "{window}");
         let rate = xcp.pacing_rate().unwrap().as_bps() as f64;
         assert!((rate - 24.4 * 980.0 * 8.0 / 0.1).abs() < 1.0, "without options: {rate}");
-        assert_eq!(xcp.congestion_header(Duration::from_millis(100), false).delta.get(), 0.0);
+        assert_eq!(xcp.congestion_header(Duration::from_millis(100), 1000, false).delta.get(), 0.0);
+    }
+
+    #[test]
+    fn packets_of_a_round_trip_add_up_to_the_round_trip_time_whatever_their_sizes() {
+        // Katabi, Handley, Rohrs 2002 §3.5.2: x = rtt·s/cwnd. A window of 24 000 B on the wire.
+        for rate_based in [false, true] {
+            for sizes in [vec![1000; 24], vec![160; 150], [[1000; 20], [200; 20]].concat()] {
+                let mut xcp = sender(rate_based);
+                let x = |size| xcp.congestion_header(Duration::from_millis(100), size, true).x.get();
+                let sum: f64 = sizes.into_iter().map(x).sum();
+                assert!((sum - 0.1).abs() < 1e-12, "{sum}");
+            }
+        }
     }
 
     #[test]
     fn a_rate_takes_feedback_as_it_is_and_segments_leave_at_it() {
         let mut xcp = sender(true);
         assert_eq!((xcp.window(), xcp.pacing_rate()), (24 * 940, None));
-        xcp.congestion_header(Duration::from_millis(100), true);
+        xcp.congestion_header(Duration::from_millis(100), 1000, true);
         xcp.on_feedback(4000.0);
         let rate = xcp.throughput();
         assert!((rate - 244_000.0).abs() < 1e-6, "{rate}");
@@ -264,10 +279,10 @@ mod tests {
     #[test]
     fn a_rate_stays_while_no_round_trip_of_a_new_path_is_known_and_when_a_timeout_was_spurious() {
         let mut xcp = sender(true);
-        xcp.congestion_header(Duration::from_millis(100), true);
+        xcp.congestion_header(Duration::from_millis(100), 1000, true);
         let paced = xcp.pacing_rate();
         assert!(paced.is_some());
-        xcp.congestion_header(Duration::ZERO, true);
+        xcp.congestion_header(Duration::ZERO, 1000, true);
         xcp.on_feedback(0.0);
         assert_eq!(xcp.pacing_rate(), paced);
         xcp.on_undo(&Undo { now: Instant::ZERO, flight: 1 << 20, window: 1 << 20 });
@@ -282,10 +297,10 @@ mod tests {
     #[test]
     fn a_window_falls_to_one_segment_at_most_and_does_not_exceed_what_tcp_can_say() {
         let mut xcp = sender(false);
-        assert_eq!(xcp.congestion_header(Duration::ZERO, true).delta.get(), 0.0, "no round trip is known");
+        assert_eq!(xcp.congestion_header(Duration::ZERO, 1000, true).delta.get(), 0.0, "no round trip is known");
         xcp.on_feedback(4000.0);
         assert_eq!(xcp.window(), 24 * 940, "feedback means nothing without one");
-        xcp.congestion_header(Duration::from_millis(100), true);
+        xcp.congestion_header(Duration::from_millis(100), 1000, true);
         xcp.on_feedback(-1e9);
         assert_eq!(xcp.window(), 940);
         xcp.on_feedback(MOST);

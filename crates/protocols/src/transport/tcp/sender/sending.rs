@@ -218,10 +218,11 @@ impl Sender {
         let c = &mut self.c;
         let more = c.end > c.nxt;
         let srtt = c.rto.srtt().unwrap_or(Duration::ZERO);
+        let size = packet.size;
         if let Header::Tcp(header) = &mut packet.header
             && let Some(explicit) = c.congestion.explicit()
         {
-            header.options = TcpOptions::Congestion(explicit.congestion_header(srtt, more));
+            header.options = TcpOptions::Congestion(explicit.congestion_header(srtt, size, more));
         }
     }
 

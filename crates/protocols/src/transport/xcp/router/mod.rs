@@ -63,7 +63,10 @@ impl Default for Config {
 
 impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
-        Queue::Asked(Box::new(Xcp::new(self, site.place, site.streams.stream(site.name, "xcp"))))
+        let mut queue = Xcp::new(self, site.place, site.streams.stream(site.name, "xcp"));
+        // Not every medium says it again.
+        queue.on_capacity(Instant::ZERO, site.rate);
+        Queue::Asked(Box::new(queue))
     }
 }
 
