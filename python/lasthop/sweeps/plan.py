@@ -101,12 +101,20 @@ class Plan:
             raise ScenarioError(
                 f"{self} are {number(self.runs)} runs, and the most is {number(MOST_RUNS)}", path="vary"
             )
+        alike: dict[tuple[str, bytes], list[Any]] = {}
         for point in range(self.vary.points):
             try:
-                self.variant(point)
+                made = self.variant(point)
             except ScenarioError as error:
                 raise self._narrowed(point, error) from None
+            for key, value in self._alone(point).items():
+                alike.setdefault((key, hashlib.sha256(made.core.json().encode()).digest()), []).append(value)
         self._check_keys()
+        for (key, _), values in alike.items():
+            if len(values) > 1:
+                one, other = map(label, values[:2])
+                why = "they are the same, or a key behind it sets the whole of what it is a part of"
+                raise ScenarioError(f"{key}: {one} and {other} make no difference: {why}", path=key)
 
     def doubts(self) -> list[str]:
         """Where a point has less than the scenario says: a choice by its name alone has that choice's defaults."""
@@ -135,20 +143,14 @@ class Plan:
             if fields and fields in names:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
-        self._check_order()
 
-    def _check_order(self) -> None:
-        """Whether no key is put in vain, since one behind it sets all of what it is a part of."""
-        first = self.vary.values(0)
-        for key, values in self.vary.keys.items():
-            try:
-                made = [self.scenario.changed({**first, key: one}, origin=self.scenario.origin) for one in values[:2]]
-            except ScenarioError:
-                continue  # it goes with another value of another key only
-            if len(made) == 2 and made[0] == made[1]:
-                one, other = map(label, values[:2])
-                why = "they are the same, or a key behind it sets the whole of what it is a part of"
-                raise ScenarioError(f"{key}: {one} and {other} make no difference: {why}", path=key)
+    def _alone(self, point: int) -> dict[str, Any]:
+        """The key that alone has not its first value at this point, with its value; at the first point all keys."""
+        first, values = self.vary.values(0), self.vary.values(point)
+        moved = {key: value for key, value in values.items() if label(value) != label(first[key])}
+        if len(moved) > 1:
+            return {}
+        return moved or first
 
     def _narrowed(self, point: int, error: ScenarioError) -> ScenarioError:
         """The error of a point, put down to the one value that makes it by itself, if there is one."""
