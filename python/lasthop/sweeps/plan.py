@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 from lasthop import files
@@ -113,8 +114,7 @@ class Plan:
         for (key, _), values in alike.items():
             if len(values) > 1:
                 one, other = map(label, values[:2])
-                why = "they are the same, or a key behind it sets the whole of what it is a part of"
-                raise ScenarioError(f"{key}: {one} and {other} make no difference: {why}", path=key)
+                raise ScenarioError(f"{key}: {one} and {other} are the same, and make no difference", path=key)
 
     def doubts(self) -> list[str]:
         """Where a point has less than the scenario says: a choice by its name alone has that choice's defaults."""
@@ -131,7 +131,10 @@ class Plan:
         return notes
 
     def _check_keys(self) -> None:
-        """Whether each key is a field of its own. One may have several names: `link.radio.delay`, `link.0.delay`."""
+        """Whether each key is a field of its own, and none behind another sets the whole that this is a part of.
+
+        A field may have several names: `link.radio.delay`, `link.0.delay`.
+        """
         names: dict[frozenset[str], str] = {}
         for key, values in self.vary.keys.items():
             try:
@@ -143,6 +146,12 @@ class Plan:
             if fields and fields in names:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
+        ways = {key: self.scenario.way(key) for key in self.vary.keys}
+        for key, other in combinations(ways, 2):
+            if ways[key] != ways[other] == ways[key][: len(ways[other])]:
+                raise ScenarioError(
+                    f"{key} is set in vain: {other} behind it sets the whole that it is a part of", path=key
+                )
 
     def _alone(self, point: int) -> dict[str, Any]:
         """The key that alone has not its first value at this point, with its value; at the first point all keys."""
