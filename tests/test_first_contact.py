@@ -333,6 +333,9 @@ def test_a_field_is_found_in_the_schema_by_its_path(lasthop):
     for name in ("max_dat", "am.max_dat", "cell.rlc.am.max_dat"):
         assert lasthop("schema", name).stdout.startswith("cell.rlc.am\n")
     assert "eurane" not in lasthop("schema", "am.max_dat").stdout
+    # As it is written below [[flow]].
+    whole = lasthop("schema", "flow.transport.tcp.congestion.cubic").stdout
+    assert lasthop("schema", "transport.tcp.congestion.cubic").stdout == whole
 
 
 @pytest.mark.parametrize("key", ["max_dat", "rlc.max_dat", "cell.max_dat", "flow.max_dat"])
