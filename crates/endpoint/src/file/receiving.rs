@@ -260,6 +260,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_goes_away_when_all_have_it_is_no_failure() {
+        let source = Shared(Rc::new(RefCell::new(Cursor::new(vec![7; 900]))));
+        let mut sending = Sending::new(Box::new(source.clone()), 9, 500, Some(1), 0).unwrap();
+        sending.on_status(Instant::ZERO, &Status { transfer: 9, receiver: 1, lacks: Vec::new() });
+        source.0.borrow_mut().get_mut().clear();
+        for tick in 0..1_000u64 {
+            let now = Instant::from_nanos(tick * 10_000_000);
+            sending.on_timeout(now);
+            if sending.waiting() > 0 {
+                sending.write(now, tick, &mut Vec::new());
+            }
+        }
+        assert!(sending.is_over() && sending.failure().is_none());
+    }
+
+    #[test]
     fn other_transfers_and_damaged_files_are_not_taken() {
         let store = Shared::default();
         let mut end = Receiving::new(Box::new(store), 1, Streams::new(1).stream("r", "answers"));

@@ -208,8 +208,9 @@ impl Sending {
 
     /// The file is not the one that was announced any more. It never arrives whole, and the transfer ends.
     fn fail(&mut self, now: Instant, failure: io::Error) {
-        self.failure.get_or_insert(failure);
+        // The word of the end needs no bytes.
         if self.goodbyes.is_none() {
+            self.failure = Some(failure);
             self.say_goodbye(now);
         }
     }
