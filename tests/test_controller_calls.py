@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import textwrap
 
 import lasthop as lh
 import pytest
+from lasthop.controller import given
 
 #: What scripts of these tests begin with.
 BEGINNING = """
@@ -134,6 +136,60 @@ def test_classes_of_one_name_are_told_apart():
     assert swept.flows["goodput_kbps"].tolist() == pytest.approx(list(expected.values()), rel=0.03)
     # One that is defined again, as by a cell of a notebook, keeps its name: a sweep goes on.
     assert lh.load(scenario(fixed(2))).text == scenarios[2].text != scenarios[8].text
+
+
+def by_keyword(segments):
+    class Fixed(lh.Controller):
+        def start(self, setting, *, many=segments):
+            self.window = many * setting.segment
+
+    return Fixed
+
+
+def by_globals(segments):
+    space = {"lh": lh, "MANY": segments}
+    exec("class Fixed(lh.Controller):\n def start(self, setting):\n  self.window = MANY * setting.segment", space)
+    return space["Fixed"]
+
+
+@pytest.mark.parametrize("make", [by_keyword, by_globals])
+def test_classes_of_one_name_and_code_are_told_apart(make):
+    two, eight = (lh.load(scenario(make(n))) for n in (2, 8))
+    assert lh.run(eight).flows["goodput_kbps"][0] > 3 * lh.run(two).flows["goodput_kbps"][0]
+
+
+def test_a_class_lasts_as_long_as_its_scenario():
+    """Another one that is the same, as of a cell of a notebook, may have come and gone."""
+    made = lh.load(scenario(fixed(2)))
+    before = lh.run(made).flows
+    assert lh.run(scenario(fixed(2))).flows == before
+    gc.collect()
+    assert lh.run(made).flows == before
+
+
+def test_a_class_that_is_defined_again_keeps_its_name():
+    """Also where it holds tuples, as Python 3.13 gives each class one with the names of its attributes."""
+    text = """
+class Mine(Controller):
+    __slots__ = ("x",)
+    pair = (1, {0!r})
+
+    def start(self, setting, pair=(2, 3)):
+        self.x = 1
+
+    @property
+    def twice(self):
+        return 2 * self.x
+
+    @staticmethod
+    def thrice(x):
+        return 3 * x
+"""
+    names = []
+    for name in ("a", "a", "b"):
+        exec(text.format(name), vars(sys.modules["lasthop.controller"]), space := {})
+        names.append(given(space["Mine"]))
+    assert names[0] == names[1] != names[2]
 
 
 def test_packets_acknowledged_are_counted_once():

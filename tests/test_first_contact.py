@@ -275,6 +275,36 @@ def test_transfers_of_several_seeds_are_said_to_take_their_time(lasthop):
     assert "completed" not in lasthop("run", TWO_FLOWS, "--seeds", 2).stdout, "no transfers"
 
 
+def test_transfers_of_many_points_are_counted_once(monkeypatch):
+    """They were counted anew for each line: 8 s for 400 points of 6 flows."""
+    from lasthop.sweeps.compare import Grid
+
+    calls = []
+    for name in ("counts", "values"):
+        whole = getattr(Grid, name)
+        monkeypatch.setattr(Grid, name, lambda *words, whole=whole: calls.append(words) or whole(*words))
+    counted = []
+    for points in (2, 6):
+        swept = lh.sweep(FILES, vary={"link.radio.delay": [f"{n} ms" for n in range(points)]})
+        calls.clear()
+        assert "completed" in repr(swept)
+        counted.append(len(calls))
+    assert counted[0] == counted[1]
+
+
+def test_a_series_is_not_searched_for_quantities_that_no_scenario_asks_for(monkeypatch):
+    """It may have millions of rows: the search took longer than the run."""
+    from lasthop.cli.run import _in_vain
+
+    scenario = lh.load(PLAIN).with_({"record.series": "100 ms"})
+    result = lh.run(scenario)
+    for name in ("__getitem__", "to_arrow"):
+        whole = getattr(lh.Table, name)
+        monkeypatch.setattr(lh.Table, name, lambda *words, whole=whole: read.append(words) or whole(*words))
+    read = []
+    assert [*_in_vain(scenario, result)] == [] and not read
+
+
 def test_a_constellation_says_how_many_handoffs_there_were(lasthop):
     """Within 300 s Iridium's satellites need not change; within 600 s each terminal's has."""
     for duration, handoffs in {"300 s": "0", "600 s": "1"}.items():
@@ -303,6 +333,9 @@ def test_a_field_is_found_in_the_schema_by_its_path(lasthop):
     for name in ("max_dat", "am.max_dat", "cell.rlc.am.max_dat"):
         assert lasthop("schema", name).stdout.startswith("cell.rlc.am\n")
     assert "eurane" not in lasthop("schema", "am.max_dat").stdout
+    # As it is written below [[flow]].
+    whole = lasthop("schema", "flow.transport.tcp.congestion.cubic").stdout
+    assert lasthop("schema", "transport.tcp.congestion.cubic").stdout == whole
 
 
 @pytest.mark.parametrize("key", ["max_dat", "rlc.max_dat", "cell.max_dat", "flow.max_dat"])

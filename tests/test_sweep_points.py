@@ -172,8 +172,14 @@ def test_a_key_that_is_called_as_a_column_is_refused_before_anything_runs(key):
     ("vary", "said"),
     [
         # The queue that comes later takes the place of the one with the parameter.
-        ({"link.queue.red.max_p": [0.01, 0.9], "link.queue": ["red", "codel"]}, "link.queue.red.max_p: 0.01 and 0.9"),
-        ({"link.radio.delay": ["20 ms", "0.02 s"]}, "link.radio.delay: 20 ms and 0.02 s make no difference"),
+        ({"link.queue.red.max_p": [0.01, 0.9], "link.queue": ["red", "codel"]}, "link.queue.red.max_p is set in vain"),
+        ({"link.queue.red.max_p": [0.9], "link.queue": ["red", "codel"]}, "link.queue.red.max_p is set in vain"),
+        ({"link.radio.delay": ["20 ms", "0.02 s"]}, "link.radio.delay: 20 ms and 0.02 s are the same"),
+        ({"link.radio.delay": ["10 ms", "20 ms", "0.02 s"]}, "link.radio.delay: 20 ms and 0.02 s are the same"),
+        (
+            {"link.queue": ["red", "codel"], "link.radio.delay": ["20 ms", "10 ms", "0.02 s"]},
+            "link.radio.delay: 20 ms and 0.02 s are the same",
+        ),
         ({"link.loss.bernoulli.p": [0, 0.0]}, "the value 0.0 is there twice"),
         ({"link.loss.bernoulli.p": [0.5, 1.0, 1]}, "the value 1 is there twice"),
     ],

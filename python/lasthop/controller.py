@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from types import CellType, FunctionType, ModuleType, NoneType
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from lasthop._core import Measurement, MediaMeasurement
@@ -149,8 +149,9 @@ class MediaController:
         """A report told something new; ``m.packets`` are those of which nothing was known before."""
 
 
-#: Classes that were named by a program rather than by a file. The program's scenarios hold them.
-_GIVEN: WeakValueDictionary[str, type[Controller | MediaController]] = WeakValueDictionary()
+#: Classes that were named by a program rather than by a file, the last one of a name at the end. Its scenarios
+#: hold them.
+_GIVEN: dict[str, list[ref[type[Controller | MediaController]]]] = {}
 #: Their names, and of each ``module:Class`` the names of all that there were, by their traits.
 _NAMED: WeakKeyDictionary[type[Controller | MediaController], str] = WeakKeyDictionary()
 _NAMES: dict[str, dict[int, str]] = {}
@@ -169,13 +170,19 @@ def given(kind: type[Controller | MediaController]) -> str:
         whole = f"{kind.__module__}:{kind.__qualname__}"
         names = _NAMES.setdefault(whole, {})
         name = names.setdefault(_traits(kind), f"{whole}#{len(names) + 1}" if names else whole)
-        _NAMED[kind], _GIVEN[name] = name, kind
+        _NAMED[kind] = name
+        _GIVEN[name] = [*(one for one in _GIVEN.get(name, ()) if one()), ref(kind)]
     return _NAMED[kind]
 
 
 def held(text: str) -> tuple[type[Controller | MediaController], ...]:
     """The classes of a program that a scenario's text, or a part of it as JSON, names."""
-    return tuple(kind for name, kind in list(_GIVEN.items()) if json.dumps(name) in text)
+    return tuple(kind for name in list(_GIVEN) if (kind := _last(name)) and json.dumps(name) in text)
+
+
+def _last(name: str) -> type[Controller | MediaController] | None:
+    """Of the classes of this name, which are the same, the one that was given last and is still there."""
+    return next((kind for one in reversed(_GIVEN.get(name, ())) if (kind := one())), None)
 
 
 def _traits(kind: type[Any]) -> int:
@@ -190,6 +197,8 @@ def _traits(kind: type[Any]) -> int:
     def of(value: Any) -> Any:
         if isinstance(value, (str, bytes, int, float, NoneType)):
             return type(value), value
+        if isinstance(value, tuple):
+            return tuple, *map(of, value)
         return "itself" if value is kind else id(value)
 
     def of_cell(cell: CellType) -> Any:
@@ -199,9 +208,18 @@ def _traits(kind: type[Any]) -> int:
             return None
 
     def of_member(value: Any) -> Any:
+        if isinstance(value, (staticmethod, classmethod)):
+            return type(value), of_member(value.__func__)
+        if isinstance(value, property):
+            return property, *map(of_member, (value.fget, value.fset, value.fdel))
+        if isinstance(value, MemberDescriptorType):  # of a slot
+            return value.__name__
         if not isinstance(value, FunctionType):
             return of(value)
-        return value.__code__, *map(of_cell, value.__closure__ or ()), *map(of, value.__defaults__ or ())
+        # A text that is executed may have globals of its own.
+        own = None if value.__globals__ is getattr(module, "__dict__", None) else id(value.__globals__)
+        defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        return value.__code__, own, *map(of_cell, value.__closure__ or ()), *map(of, defaults)
 
     members = {name: of_member(value) for name, value in vars(kind).items() if name not in _OF_EACH_CLASS}
     return hash((kind.__bases__, *members.items()))
@@ -214,7 +232,7 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
     """
     bases = {kind.__name__: kind for kind in (Controller, MediaController)}
     wanted = (bases[base],) if base else tuple(bases.values())
-    if (kind := _GIVEN.get(name)) and issubclass(kind, wanted):
+    if (kind := _last(name)) and issubclass(kind, wanted):
         return kind
     module, colon, path = name.partition(":")
     if not (module and colon and path):
@@ -232,7 +250,7 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
 
 def is_importable(name: str) -> bool:
     """Whether another process finds the class of a name: not if a program put it into its scenario itself."""
-    return name not in _GIVEN
+    return _last(name) is None
 
 
 def _folder(origin: str) -> Path:

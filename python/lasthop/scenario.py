@@ -133,11 +133,15 @@ class Scenario:
                     error.add_hint(hint)
             raise
 
+    def way(self, path: str) -> list[str]:
+        """The keys of a path, as for :meth:`with_`, with those that may be left out."""
+        return _spelled_out(path, self._data)
+
     def stated(self, path: str) -> Any:
         """What the text says at a path, as for :meth:`with_`; `None` where it says nothing."""
         here: Any = _plain(self._text)
         known: Any = self._data
-        for key in _spelled_out(path, known):
+        for key in self.way(path):
             try:
                 place: Any = _place(here, known, key, path) if isinstance(here, list) else key
                 here = here[place]

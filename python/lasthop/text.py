@@ -396,7 +396,7 @@ def _transfers_of_seeds(runs: Sequence[Result]) -> str:
         kinds.setdefault(_kind(row["flow"]), {})[row["flow"]] = None
     lines = []
     for kind, flows in kinds.items():
-        many = {f"{len(flows)} flows {kind}": [*flows]} if len(flows) > FEW else {flow: [flow] for flow in flows}
+        many = {f"{len(flows)} flows {kind}": flows} if len(flows) > FEW else {flow: {flow: None} for flow in flows}
         for name, members in many.items():
             theirs = [[row["duration_s"] for row in mine if row["flow"] in members] for mine in rows]
             ended = [[value for value in mine if value is not None] for mine in theirs]
@@ -411,14 +411,14 @@ def _transfers_of_points(sweep: Sweep, against: Mapping[str, Any] | None) -> str
         return ""
     grid = sweep.grid("transfers", sweep.by("transfers"))
     others = sweep.opposite(against)
+    counts = {"transfers": grid.counts(), "completed": grid.counts("duration_s")}
+    durations = grid.values("duration_s")
     lines = []
     for point, values in enumerate(sweep.points):
         for place, thing in enumerate(grid.things):
-            counts = {"transfers": grid.counts(), "completed": grid.counts("duration_s")}
-            durations = grid.values("duration_s")[:, place]
-            difference = durations[point] - durations[others[point]] if others[point] != point else [math.nan]
+            mine, theirs = durations[point, place], durations[others[point], place]
             made = {name: count[point, place] for name, count in counts.items()}
-            made |= {"duration_s": durations[point], "difference": difference}
+            made |= {"duration_s": mine, "difference": mine - theirs if others[point] != point else [math.nan]}
             lines.append({**values, **thing, **{name: _known(numbers) for name, numbers in made.items()}})
     view = TRANSFERS if len(sweep.seeds) > 1 else TRANSFERS[:-1]
     things = [(head, columns) for head, columns in view if head != "flow" or grid.things != [{}]]

@@ -290,7 +290,7 @@ impl Host {
         let left = u64::from(matches!(self.packet.header, Header::Layered(LayeredHeader::Data { layer: 2.., .. })));
         if let Load::Sends(sending) = &mut self.load {
             match again {
-                Some(number) => sending.write_again(number, datagram),
+                Some(number) => sending.write_again(now, number, datagram),
                 None if self.segment > 0 || sending.waiting() > left => {
                     sending.write(now, self.payloads, datagram);
                     self.payloads += 1;

@@ -315,7 +315,7 @@ fn last_word(running: &Running, time: Duration) -> i32 {
                 "; file of {length} bytes, CRC-32 {sum:08x}: {complete} of {all} receivers have it, {passes} passes"
             );
             if let Some(error) = sending.failure() {
-                line += &format!("; it could not be read: {error}");
+                line += &format!("; {error}");
             }
             code = if sending.failure().is_none() && complete == all && all > 0 { 0 } else { NOT_WHOLE };
         }

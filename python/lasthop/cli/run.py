@@ -97,10 +97,11 @@ def _in_vain(scenario: Scenario, result: Result) -> Iterator[str]:
     if record.get("quantities") and not record.get("series"):
         yield 'record.quantities are samples, and none are taken: write record.series = "1 s", too'
     for field, name, of in (("quantities", "series", "series"), ("transfer_quantities", "transfer_state", "transfers")):
-        if of not in result.tables or not len(result.tables[of]):
+        asked = record.get(field, ())
+        if not asked or of not in result.tables or not len(result.tables[of]):
             continue
-        there = {*result.tables[name]["quantity"].tolist()} if name in result.tables else set()
-        for quantity in record.get(field, ()):
+        there = result.tables[name].to_arrow()["quantity"].unique().to_pylist() if name in result.tables else []
+        for quantity in asked:
             if quantity not in there:
                 near = difflib.get_close_matches(quantity, there, 1, cutoff=0.75)
                 hint = f"; did you mean {near[0]}?" if near else ": the table state has the names"

@@ -31,16 +31,16 @@ def schema(name: str | None, every: bool, as_json: bool) -> None:
     except ScenarioError as error:
         if as_json:
             raise
-        if not (fields := _fields(str(name))):
+        if not (found := _sections(str(name)) or _fields(str(name))):
             if "did you mean" not in str(error) and (near := _near(str(name))):
                 raise click.UsageError(f"no section or field is called {name!r}; did you mean {near!r}?") from None
             raise
-        click.echo(fields)
+        click.echo(found)
         return
     if as_json:
         click.echo(json_schema if name else document())
     elif name:
-        click.echo(_sections(name))
+        click.echo(_sections(name) or json_schema)
     else:
         click.echo(_core.reference() if every else _overview())
 
@@ -77,11 +77,9 @@ def _first(field: dict[str, object]) -> str:
 
 
 def _sections(name: str) -> str:
-    """The sections of the reference page about `name`: its own, or those of everything called so."""
-    from lasthop import _core
-
+    """The sections of the reference page about `name`, if there are any: its own, or those of everything called so."""
     mine = [f"{path}\n{body}\n" for path, body in _reference().items() if path == name or path.endswith(f".{name}")]
-    return "\n".join(mine) or _core.schema(name)
+    return "\n".join(mine)
 
 
 def _fields(name: str) -> str:

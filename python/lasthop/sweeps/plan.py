@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 from lasthop import files
@@ -101,12 +102,19 @@ class Plan:
             raise ScenarioError(
                 f"{self} are {number(self.runs)} runs, and the most is {number(MOST_RUNS)}", path="vary"
             )
+        alike: dict[tuple[str, bytes], list[Any]] = {}
         for point in range(self.vary.points):
             try:
-                self.variant(point)
+                made = self.variant(point)
             except ScenarioError as error:
                 raise self._narrowed(point, error) from None
+            for key, value in self._alone(point).items():
+                alike.setdefault((key, hashlib.sha256(made.core.json().encode()).digest()), []).append(value)
         self._check_keys()
+        for (key, _), values in alike.items():
+            if len(values) > 1:
+                one, other = map(label, values[:2])
+                raise ScenarioError(f"{key}: {one} and {other} are the same, and make no difference", path=key)
 
     def doubts(self) -> list[str]:
         """Where a point has less than the scenario says: a choice by its name alone has that choice's defaults."""
@@ -123,7 +131,10 @@ class Plan:
         return notes
 
     def _check_keys(self) -> None:
-        """Whether each key is a field of its own. One may have several names: `link.radio.delay`, `link.0.delay`."""
+        """Whether each key is a field of its own, and none behind another sets the whole that this is a part of.
+
+        A field may have several names: `link.radio.delay`, `link.0.delay`.
+        """
         names: dict[frozenset[str], str] = {}
         for key, values in self.vary.keys.items():
             try:
@@ -135,20 +146,20 @@ class Plan:
             if fields and fields in names:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
-        self._check_order()
+        ways = {key: self.scenario.way(key) for key in self.vary.keys}
+        for key, other in combinations(ways, 2):
+            if ways[key] != ways[other] == ways[key][: len(ways[other])]:
+                raise ScenarioError(
+                    f"{key} is set in vain: {other} behind it sets the whole that it is a part of", path=key
+                )
 
-    def _check_order(self) -> None:
-        """Whether no key is put in vain, since one behind it sets all of what it is a part of."""
-        first = self.vary.values(0)
-        for key, values in self.vary.keys.items():
-            try:
-                made = [self.scenario.changed({**first, key: one}, origin=self.scenario.origin) for one in values[:2]]
-            except ScenarioError:
-                continue  # it goes with another value of another key only
-            if len(made) == 2 and made[0] == made[1]:
-                one, other = map(label, values[:2])
-                why = "they are the same, or a key behind it sets the whole of what it is a part of"
-                raise ScenarioError(f"{key}: {one} and {other} make no difference: {why}", path=key)
+    def _alone(self, point: int) -> dict[str, Any]:
+        """The key that alone has not its first value at this point, with its value; at the first point all keys."""
+        first, values = self.vary.values(0), self.vary.values(point)
+        moved = {key: value for key, value in values.items() if label(value) != label(first[key])}
+        if len(moved) > 1:
+            return {}
+        return moved or first
 
     def _narrowed(self, point: int, error: ScenarioError) -> ScenarioError:
         """The error of a point, put down to the one value that makes it by itself, if there is one."""

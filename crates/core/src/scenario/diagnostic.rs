@@ -183,6 +183,19 @@ impl Path {
         if self.0.is_empty() { "the scenario".to_owned() } else { format!("\"{}\"", Self(self.0[start..].to_vec())) }
     }
 
+    /// The field as TOML names it in the innermost list's part: `queue.droptail` of `link[0].queue.droptail`.
+    #[must_use]
+    pub fn in_part(&self) -> Self {
+        let start = self.0.iter().rposition(|step| matches!(step, Step::Index(_))).map_or(0, |index| index + 1);
+        Self(self.0[start..].to_vec())
+    }
+
+    /// The field as TOML names it in a heading: `group.join` of `group[0].join`.
+    #[must_use]
+    pub fn heading(&self) -> Self {
+        Self(self.0.iter().filter(|step| matches!(step, Step::Key(_))).cloned().collect())
+    }
+
     /// The path to a field below this one.
     #[must_use]
     pub fn join(&self, field: &str) -> Self {

@@ -84,7 +84,7 @@ fn reworded(message: &str, path: &Path) -> Wording {
         };
         let message = format!("{subject} must be {}", type_in_words(&expected));
         if found == "map" && hints::takes_tables(path) {
-            let label = format!("found one table; write [[{field}]] each time, or a list of tables");
+            let label = format!("found one table; write [[{}]] each time, or a list of tables", path.heading());
             return Wording::new(Part::Value, message, label, meaning());
         }
         let label = format!("found {}", found_in_words(found));
@@ -92,7 +92,7 @@ fn reworded(message: &str, path: &Path) -> Wording {
             let word = found.strip_prefix("string \"").and_then(|rest| rest.strip_suffix('"'));
             let near = word.and_then(|word| Some((hints::field_with(path, word)?, word)));
             let label = near.map_or(label.clone(), |(name, word)| {
-                format!("{label}; did you mean {field}.{name} = {}?", shown(word))
+                format!("{label}; did you mean {} = {}?", below(path, &name), shown(word))
             });
             return Wording::new(Part::Value, message, label, known_names(&hints::fields(path), path.field()));
         }
@@ -126,13 +126,19 @@ fn reworded(message: &str, path: &Path) -> Wording {
         let mut label = did_you_mean(name, &known);
         if !is_word
             && !is_key
-            && let Some(below) = hints::field_with(path, name)
+            && let Some(inner) = hints::field_with(path, name)
         {
-            label = format!("did you mean {field}.{below} = {}?", shown(name));
+            label = format!("did you mean {} = {}?", below(path, &inner), shown(name));
         }
         return Wording::new(part, message, label, known_names(&known, section));
     }
     sentence(message, field, meaning())
+}
+
+/// The field `inner` below that at `path`, as it is written in the part of the innermost list.
+fn below(path: &Path, inner: &str) -> String {
+    let outer = path.in_part();
+    if outer.0.is_empty() { inner.to_owned() } else { format!("{outer}.{inner}") }
 }
 
 /// A sentence made by the types themselves: the error, then the expectation.

@@ -343,6 +343,13 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ("duration = \"30 s\"", "duration = 1979-05-27", 2, &["found a table or a date"]),
     ("[[flow]]", "[flow]", 20, &["\"flow\" must be a list", "found one table; write [[flow]] each time"]),
     (
+        "members = [\"mobile\", \"router\"]",
+        "members = [\"mobile\"]\n[group.join]\nat = \"1 s\"",
+        19,
+        &["found one table; write [[group.join]] each time"],
+    ),
+    ("", "[live.host]\nnode = \"mobile\"", 25, &["found one table; write [[live.host]] each time"]),
+    (
         "transport.tcp.variant = \"newreno\"",
         "transport = \"newreno\"",
         24,
@@ -352,7 +359,7 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
         "transport.tcp.variant = \"newreno\"",
         "transport.tcp = \"newreno\"",
         24,
-        &["did you mean tcp.variant = \"newreno\"?", "known: "],
+        &["did you mean transport.tcp.variant = \"newreno\"?", "known: "],
     ),
     ("transport.tcp.variant = \"newreno\"", "source.file = \"5 MB\"", 24, &["found the text \"5 MB\"", "known: size"]),
     ("seed = 7", "seed = 1.5", 3, &["whole number", "found the number 1.5"]),

@@ -6,7 +6,7 @@ use lasthop_core::scenario;
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
 
-use crate::common::scenario::column;
+use crate::common::scenario::{column, run, series};
 
 const FLOW: &str = "[[flow]]\nfrom = 'a'\nto = 'b'\n";
 
@@ -65,4 +65,27 @@ fn a_rate_of_a_trace_cannot_be_changed() {
     let change = "rate = '1 Mbit/s'\ntrace.down = '1'\n[[change]]\nat = '1 s'\nlink = 'cell'\nrate = '2 Mbit/s'";
     assert!(read(&folder, change).unwrap_err().contains("rate"));
     assert!(read(&folder, &change.replace("rate = '2 Mbit/s'", "delay = '50 ms'")).is_ok());
+}
+
+/// Ten opportunities a second for 5 s, then a thousand; in each tenth of a second a packet takes one. The share of both times together fell by
+/// nine tenths in the sixth second, and so did what was called the time of use.
+#[test]
+fn the_use_of_a_part_of_a_run_is_the_growth_of_what_was_carried_and_could_be() {
+    let times = (1..=50).map(|n| 100 * n - 50).chain(5001..=10_000);
+    let trace: String = times.map(|ms: u32| format!("{ms}\n")).collect();
+    let text = format!(
+        "duration = '10 s'
+        record = {{ series = '1 s', quantities = ['carried_bytes', 'opportunity_bytes'] }}
+        link = [{{ name = 'l', between = ['a', 'b'], rate = '1 Mbit/s', trace.down = \"\"\"{trace}\"\"\" }}]
+        flow = [{{ from = 'a', to = 'b', transport = 'udp', source.cbr = {{ interval = '100 ms', size = '1476 B' }} }}]"
+    );
+    let results = run(&text, 1);
+    let growth = |quantity: &str| {
+        let samples = series(&results, "l a>b", quantity);
+        samples.windows(2).map(|pair| pair[1].1 - pair[0].1).collect::<Vec<_>>()
+    };
+    assert_eq!(growth("carried_bytes"), [10.0 * 1504.0; 10]);
+    assert_eq!(growth("opportunity_bytes"), [[10.0 * 1504.0; 5], [1000.0 * 1504.0; 5]].concat());
+    let share = column(&results, "links", "utilisation_pct")[0];
+    assert!((share - 100.0 * 100.0 / 5050.0).abs() < 1e-9, "{share} %");
 }

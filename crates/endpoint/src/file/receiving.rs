@@ -218,13 +218,11 @@ mod tests {
         assert_eq!(transfer(0, 1, 0.0, Some(1)), (1, 1), "an empty file is a file");
     }
 
-    /// The file changes while it is sent: a receiver finds another CRC-32, and the sender that it is no more what it announced. It says the
-    /// end, and does not send it for ever.
-    #[test]
-    fn a_file_that_changes_under_way_ends_the_transfer() {
+    /// A transfer of 2,000 bytes to a receiver, before which `change` is done to the file: both ends, when they are over.
+    fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (Sending, Receiving) {
         let source = Shared(Rc::new(RefCell::new(Cursor::new(vec![7; 2_000]))));
         let mut sending = Sending::new(Box::new(source.clone()), 9, 500, Some(1), 0).unwrap();
-        source.0.borrow_mut().get_mut()[1_999] = 8;
+        change(source.0.borrow_mut().get_mut());
         let stream = Streams::new(7).stream("r", "answers");
         let mut end = Receiving::new(Box::new(Shared::default()), 1, stream);
         let mut payload = Vec::new();
@@ -241,8 +239,40 @@ mod tests {
             }
         }
         assert!(sending.is_over() && end.is_over() && !end.is_whole());
+        (sending, end)
+    }
+
+    /// The file changes while it is sent: a receiver finds another CRC-32, and the sender that it is no more what it announced. It says the
+    /// end, and does not send it for ever.
+    #[test]
+    fn a_file_that_changes_under_way_ends_the_transfer() {
+        let (sending, _) = changed(|bytes| bytes[1_999] = 8);
         assert_eq!((sending.passes(), sending.complete()), (1, 0));
         assert_eq!(sending.failure().unwrap().to_string(), "its bytes have changed since the transfer began");
+    }
+
+    /// The sender went without a word, and receivers waited for ever.
+    #[test]
+    fn a_file_that_becomes_shorter_ends_the_transfer() {
+        let (sending, end) = changed(|bytes| bytes.truncate(900));
+        assert_eq!(sending.failure().unwrap().to_string(), "it has become shorter since the transfer began");
+        assert_eq!(end.missing(), Some(1_528), "nothing was sent in the place of its bytes");
+    }
+
+    #[test]
+    fn a_file_that_goes_away_when_all_have_it_is_no_failure() {
+        let source = Shared(Rc::new(RefCell::new(Cursor::new(vec![7; 900]))));
+        let mut sending = Sending::new(Box::new(source.clone()), 9, 500, Some(1), 0).unwrap();
+        sending.on_status(Instant::ZERO, &Status { transfer: 9, receiver: 1, lacks: Vec::new() });
+        source.0.borrow_mut().get_mut().clear();
+        for tick in 0..1_000u64 {
+            let now = Instant::from_nanos(tick * 10_000_000);
+            sending.on_timeout(now);
+            if sending.waiting() > 0 {
+                sending.write(now, tick, &mut Vec::new());
+            }
+        }
+        assert!(sending.is_over() && sending.failure().is_none());
     }
 
     #[test]

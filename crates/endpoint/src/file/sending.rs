@@ -131,7 +131,7 @@ impl Sending {
         if asks {
             self.ask_at = Some(now + ASK_EVERY);
         }
-        self.put(range, asks, to);
+        self.put(now, range, asks, to);
         if let Some(left) = &mut self.goodbyes {
             *left = left.saturating_sub(1);
             self.ask_at = (*left > 0).then_some(now + ASK_EVERY);
@@ -139,29 +139,31 @@ impl Sending {
     }
 
     /// Writes the payload of this number again.
-    pub fn write_again(&mut self, number: u64, to: &mut Vec<u8>) {
+    pub fn write_again(&mut self, now: Instant, number: u64, to: &mut Vec<u8>) {
         let place = number.checked_sub(self.kept_from).and_then(|place| usize::try_from(place).ok());
         if let Some(range) = place.and_then(|place| self.kept.get(place)) {
-            self.put(range.clone(), false, to);
+            self.put(now, range.clone(), false, to);
         }
     }
 
-    fn put(&mut self, range: Range<u64>, asks: bool, to: &mut Vec<u8>) {
-        let piece = Piece {
-            asks,
-            ends: self.goodbyes.is_some(),
-            transfer: self.transfer,
-            length: self.length,
-            offset: range.start,
-            checksum: self.checksum,
-        };
-        piece.write(to);
+    fn put(&mut self, now: Instant, range: Range<u64>, asks: bool, to: &mut Vec<u8>) {
+        let start = to.len();
+        self.piece_at(range.start, asks).write(to);
         let from = to.len();
         to.resize(from + (range.end - range.start) as usize, 0);
         let read = self.file.seek(SeekFrom::Start(range.start)).and_then(|_| self.file.read_exact(&mut to[from..]));
         if let Err(error) = read {
-            self.failure.get_or_insert(error);
+            // The word of the end takes the place of bytes that are not there.
+            self.fail(now, unreadable(&error));
+            to.truncate(start);
+            self.piece_at(range.start, false).write(to);
         }
+    }
+
+    /// The header of the piece at an offset.
+    fn piece_at(&self, offset: u64, asks: bool) -> Piece {
+        let Self { transfer, length, checksum, .. } = *self;
+        Piece { asks, ends: self.goodbyes.is_some(), transfer, length, offset, checksum }
     }
 
     fn last_piece(&self) -> Range<u64> {
@@ -176,9 +178,12 @@ impl Sending {
         }
         // A question is a piece, so a receiver lacks all of the file only if all bytes came and were not the file's: it may be another by now.
         let doubted = status.lacks.contains(&(0..self.length));
-        if doubted && std::mem::replace(&mut self.compared, self.passes) < self.passes && !self.is_as_announced() {
-            self.requested = Ranges::default();
-            return self.say_goodbye(now);
+        if doubted && std::mem::replace(&mut self.compared, self.passes) < self.passes {
+            match checksum(&mut *self.file, self.length) {
+                Ok(sum) if sum == self.checksum => {}
+                Ok(_) => return self.fail(now, io::Error::other("its bytes have changed since the transfer began")),
+                Err(error) => return self.fail(now, unreadable(&error)),
+            }
         }
         let complete = status.lacks.is_empty();
         if self.known.len() < MOST_KEPT || self.known.contains_key(&status.receiver) {
@@ -201,20 +206,19 @@ impl Sending {
         }
     }
 
-    /// Whether the file is still the one that was announced. Another never arrives whole, and is a failure.
-    fn is_as_announced(&mut self) -> bool {
-        let failure = match checksum(&mut *self.file, self.length) {
-            Ok(sum) if sum == self.checksum => return true,
-            Ok(_) => io::Error::other("its bytes have changed since the transfer began"),
-            Err(error) => error,
-        };
-        self.failure.get_or_insert(failure);
-        false
+    /// The file is not the one that was announced any more. It never arrives whole, and the transfer ends.
+    fn fail(&mut self, now: Instant, failure: io::Error) {
+        // The word of the end needs no bytes.
+        if self.goodbyes.is_none() {
+            self.failure = Some(failure);
+            self.say_goodbye(now);
+        }
     }
 
     fn say_goodbye(&mut self, now: Instant) {
         self.goodbyes = Some(GOODBYES);
         self.pending.clear();
+        self.requested = Ranges::default();
         self.gathered_at = None;
         self.ask_at = Some(now);
     }
@@ -252,7 +256,7 @@ impl Sending {
 
     /// Whether nothing more is to be said.
     pub fn is_over(&self) -> bool {
-        self.goodbyes == Some(0) || (self.failure.is_some() && self.goodbyes.is_none())
+        self.goodbyes == Some(0)
     }
 
     /// How many receivers said that they have the file.
@@ -275,8 +279,17 @@ impl Sending {
         (self.length, self.checksum)
     }
 
-    /// The first failure to read the file.
+    /// Why the file cannot be sent, if that is so.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }
+}
+
+/// Why a file cannot be sent any more that cannot be read.
+fn unreadable(error: &io::Error) -> io::Error {
+    let what = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it has become shorter since the transfer began".to_owned(),
+        _ => format!("it could not be read: {error}"),
+    };
+    io::Error::new(error.kind(), what)
 }

@@ -127,7 +127,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
     let Some(&(_, factor)) = units.iter().find(|u| u.0 == unit) else {
         let nearest = units
             .iter()
-            .find(|u| bare(u.0) == bare(unit) && !differ_by_eight(u.0, unit) && !differ_by_eight(unit, u.0))
+            .find(|u| bare(u.0) == bare(unit) && !differ_by_eight(u.0, unit))
             .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
         return Err(format!(
             "unknown unit {} for {what}: expected one of {}, as in \"{example}\"{nearest}",
@@ -140,9 +140,9 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
 
 /// Whether one counts bits and the other bytes: `MB/s` is no spelling of `Mbit/s`.
 fn differ_by_eight(one: &str, other: &str) -> bool {
-    let starts_bit = |rest: &str| rest.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("bit"));
-    let any = |unit: &str, found: &dyn Fn(&str) -> bool| unit.char_indices().any(|(i, _)| found(&unit[i..]));
-    any(one, &starts_bit) && any(other, &|rest| rest.starts_with('B') && !starts_bit(rest))
+    let bits = |unit: &str| unit.to_ascii_lowercase().contains("bit");
+    let bytes = |unit: &str| unit.contains('B') && !bits(unit);
+    bits(one) && bytes(other) || bytes(one) && bits(other)
 }
 
 /// A unit without what differs between its spellings: `Mbit/s`, `Mbps` and `mbit` are one, and so are `us` and `µs` with either of its letters.

@@ -228,7 +228,7 @@ pub fn links(simulation: &Simulation) -> Table {
         let int = |name: &str| link.value(name).map(|v| v as i64);
         let count = |of: &BTreeMap<&str, i64>| Some(of.get(link.name.as_str()).copied().unwrap_or(0));
         names.push(link.name.clone());
-        utilisation.push(link.value("busy_s").filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds));
+        utilisation.push(busy_s(link, seconds).filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds));
         let row =
             [int("packets"), int("bytes"), count(&drops), count(&marks), int("queue_packets"), int("queue_bytes")];
         for (column, value) in ints.iter_mut().zip(row) {
@@ -255,6 +255,14 @@ pub fn links(simulation: &Simulation) -> Table {
             ("queue_bytes", queue_bytes),
         ],
     }
+}
+
+/// For how long a link has been busy. One that follows a trace: for the share of the time so far that was used of its opportunities' bytes.
+fn busy_s(link: &Part, seconds: f64) -> Option<f64> {
+    link.value("busy_s").or_else(|| {
+        let (carried, could) = (link.value("carried_bytes")?, link.value("opportunity_bytes")?);
+        Some(if could > 0.0 { seconds * carried / could } else { 0.0 })
+    })
 }
 
 /// The tables `cells` and `bearers`: a row for each part of this kind that media show, with a column for

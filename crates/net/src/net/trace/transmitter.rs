@@ -281,15 +281,8 @@ impl Traced {
         self.queue.backlog().packets + u64::from(self.transit.is_some()) + self.line.len()
     }
 
-    /// For how long it has been busy: the share of the bytes of all opportunities so far that were used, of the time so far.
-    fn busy_s(&self, now: Instant) -> f64 {
-        match self.opportunities.until(now) {
-            0 => 0.0,
-            there => now.as_secs_f64() * self.carried as f64 / (f64::from(BYTES) * there as f64),
-        }
-    }
-
-    /// The same quantities as of a serialiser. Its rate is the trace's mean.
+    /// The same quantities as of a serialiser, but for the time that it was busy: what its opportunities carried, and could. Its rate is the
+    /// trace's mean.
     pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         let backlog = self.queue.backlog();
         let delay = self.path.as_ref().map_or(self.delay, |path| path.delay(core.now(), self.delay));
@@ -299,7 +292,8 @@ impl Traced {
         probe.value("queue_bytes", backlog.bytes as f64);
         probe.value("packets", self.sent.packets as f64);
         probe.value("bytes", self.sent.bytes as f64);
-        probe.value("busy_s", self.busy_s(core.now()));
+        probe.value("carried_bytes", self.carried as f64);
+        probe.value("opportunity_bytes", f64::from(BYTES) * self.opportunities.until(core.now()) as f64);
         probe.distribution("queue_ms", 1e-6, &self.waits);
         self.queue.sample(probe);
     }

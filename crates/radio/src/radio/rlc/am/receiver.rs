@@ -180,11 +180,11 @@ impl Receiver {
     }
 
     /// Counts a PDU with a part of an SDU: its first, its last, or another.
-    #[inline]
+    #[inline(always)]
     fn count(&mut self, sdu: u64, first: u64, last: u64, outcomes: &mut Vec<Outcome>) {
         let Some(place) = sdu.checked_sub(self.next).map(|place| place as usize) else { return };
         if place >= self.sdus.len() {
-            self.sdus.resize(place + 1, Progress::NOTHING);
+            self.make_room(place);
         }
         let progress = &mut self.sdus[place];
         progress.pdus += 1;
@@ -199,6 +199,12 @@ impl Receiver {
             outcomes.push(Outcome::Delivered(sdu));
             self.delivered += 1;
         }
+    }
+
+    /// The first PDU of an SDU has come: most PDUs are not the first.
+    #[cold]
+    fn make_room(&mut self, place: usize) {
+        self.sdus.resize(place + 1, Progress::NOTHING);
     }
 
     /// Delivers complete SDUs, up to the first that is not.
