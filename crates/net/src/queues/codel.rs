@@ -200,6 +200,27 @@ mod tests {
         times
     }
 
+    /// Packets of 1,500 B: two limits, of which the smaller one holds.
+    #[test]
+    fn both_limits_hold() {
+        let bytes = |n| Some(Amount::Bytes(crate::engine::Bytes::new(n)));
+        for (packets, also, fit) in [(3, bytes(3_000), 2), (1, bytes(3_000), 1), (3, None, 3)] {
+            let config = Config { limit: Amount::Packets(packets), also, ..Config::default() };
+            let queues: [Box<dyn QueueDiscipline>; 2] =
+                [Box::new(CoDel::new(&config, Place(0))), Box::new(mahimahi::CoDel::new(&config, Place(0)))];
+            for mut queue in queues {
+                let mut core = Core::new(1);
+                core.place("codel");
+                for _ in 0..3 {
+                    let pkt = core.insert(Packet { size: 1_500, ..any_packet() });
+                    core.note_queued(&pkt);
+                    queue.enqueue(&mut core, pkt);
+                }
+                assert_eq!(queue.backlog().packets, fit);
+            }
+        }
+    }
+
     fn signalled(core: &Core) -> u64 {
         let early = core.counters().drops.iter().filter(|((_, cause, _), _)| *cause == Cause::Early);
         early.map(|(_, count)| count.packets).sum::<u64>() + core.counters().marks.values().sum::<u64>()
