@@ -80,7 +80,7 @@ impl Tcp {
     }
 
     /// Data came twice, says the receiver (`tcp_check_dsack`, `tcp_dsack_seen`, `tcp_sacktag_one`). Says whether that may be: not if more came
-    /// twice than was sent again. What came twice counts as delivered.
+    /// twice than was sent again. Such data count as delivered.
     fn on_duplicate(&mut self, (start, end): (u64, u64), una: u64, flags: &mut Flags, tally: &mut Tally) -> bool {
         if start >= end {
             return false;
