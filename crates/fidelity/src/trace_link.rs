@@ -40,8 +40,8 @@ struct Index {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "named so that other keys are refused")]
 struct Scenario {
+    #[expect(dead_code, reason = "read before the rest")]
     id: String,
     trace: String,
     arrivals: String,
@@ -49,8 +49,9 @@ struct Scenario {
     #[serde(default)]
     queue_args: String,
     events: String,
-    out: Option<IgnoredAny>,
-    dropped_on_arrival: Option<IgnoredAny>,
+    /// How many packets came out, and how many were dropped on arrival.
+    out: Option<u64>,
+    dropped_on_arrival: Option<u64>,
     /// When the reference ended, if something still waited then.
     end_ms: Option<u64>,
 }
@@ -90,6 +91,16 @@ fn scenario(folder: &Path, scenario: &Scenario) -> Result<Outcome, String> {
     let Some(queue) = queue(&scenario.queue, &scenario.queue_args)? else {
         return Ok(Outcome::Unsupported(format!("the queue {} with {}", scenario.queue, scenario.queue_args)));
     };
+    let count = |what: &str, of: fn(&Event) -> u64| theirs.iter().filter(|e| e.what == what).map(of).sum::<u64>();
+    let counts = [
+        ("out", scenario.out, count("out", |_| 1)),
+        ("dropped_on_arrival", scenario.dropped_on_arrival, count("drop", |e| e.n)),
+    ];
+    for (field, says, are) in counts {
+        if says.is_some_and(|says| says != are) {
+            return Err(format!("{field}: not the {are} of {}", scenario.events));
+        }
+    }
     let ours = run(trace, queue, &arrivals, scenario.end_ms)?;
     let of = |events: &[Event], what: &str| events.iter().filter(|e| e.what == what).cloned().collect::<Vec<_>>();
     for what in ["out", "drop"] {
@@ -115,10 +126,12 @@ fn rows<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<Vec<T>, String
 fn queue(name: &str, arguments: &str) -> Result<Option<Box<dyn QueueConfig>>, String> {
     let mut limits = Vec::new();
     let mut law = codel::Config { variant: codel::Variant::Mahimahi, ..Default::default() };
-    for argument in arguments.split(',').filter(|one| !one.is_empty()) {
+    for argument in arguments.split(',').map(str::trim).filter(|one| !one.is_empty()) {
         let (key, value) = argument.split_once('=').ok_or(format!("`{argument}` is no argument of a queue"))?;
         let value: u64 = value.parse().map_err(|_| format!("`{argument}` has no whole number"))?;
         match key {
+            // No limit, as if it were left out.
+            "packets" | "bytes" if value == 0 => {}
             "packets" => limits.push(Amount::Packets(value)),
             "bytes" => limits.push(Amount::Bytes(Bytes::new(value))),
             "target" => law.target = Duration::from_millis(value),
@@ -136,6 +149,7 @@ fn queue(name: &str, arguments: &str) -> Result<Option<Box<dyn QueueConfig>>, St
         ("drophead", &[limit]) => fifo(limit, None, true),
         ("drophead", &[limit, also]) => fifo(limit, Some(also), true),
         ("codel", &[limit]) => Some(Box::new(codel::Config { limit, ..law })),
+        ("codel", &[limit, also]) => Some(Box::new(codel::Config { limit, also: Some(also), ..law })),
         _ => None,
     })
 }

@@ -380,3 +380,70 @@ fn a_kernel_that_drops_more_or_is_faster_differs() {
         assert!(matches!(lines[0].outcome, Outcome::Differs(..)), "{}", report::text(&lines));
     }
 }
+
+/// Of the kernel's index what the simulation would have to heed and does not have is refused, and so are numbers that do not go together.
+#[test]
+fn other_hosts_than_the_references_are_refused() {
+    let failed = |name: &str, change: &dyn Fn(&mut Value)| {
+        let copy = Copy::of("live/kernel", name);
+        copy.edit(|index| {
+            index["cells"].as_array_mut().unwrap().truncate(1);
+            change(index);
+        });
+        match &copy.compare()[0].outcome {
+            Outcome::Failed(why) => why.clone(),
+            other => format!("{other:?}"),
+        }
+    };
+    let text = failed("mtu", &|index| index["path"]["mtu"] = json!(9000));
+    assert!(text.starts_with("path.mtu"), "{text}");
+    let text = failed("rmem", &|index| index["hosts"]["sysctl"]["tcp_rmem"] = json!("4096 131072 6291456"));
+    assert!(text.starts_with("hosts.sysctl: tcp_rmem"), "{text}");
+    let text = failed("ecn", &|index| index["hosts"]["sysctl"]["tcp_ecn"] = json!("1"));
+    assert!(text.starts_with("hosts.sysctl: tcp_ecn"), "{text}");
+    let text = failed("ssthresh", &|index| index["hosts"]["initial_ssthresh"] = json!("20"));
+    assert!(text.starts_with("hosts.initial_ssthresh"), "{text}");
+    let text = failed("bdp", &|index| index["cells"][0]["buffer_bdp"] = json!(2.0));
+    assert!(text.starts_with("buffer_bytes"), "{text}");
+    let text = failed("median", &|index| index["cells"][0]["drops"]["median"] = json!(1));
+    assert!(text.starts_with("drops"), "{text}");
+}
+
+/// Runs of another length: `runs.jsonl` beside the index says it. In half of the time the same flow acknowledges half of it.
+#[test]
+fn runs_are_as_long_as_their_lines_say() {
+    let copy = Copy::of("live/kernel", "seconds");
+    copy.edit(|index| {
+        let cells = index["cells"].as_array_mut().unwrap();
+        cells.retain(|cell| cell["cc"] == "reno" && cell["rate_mbit"] == 2.0);
+    });
+    assert_all_agree(&copy.compare(), 1);
+    let line = json!({
+        "cc": "reno", "hystart": null, "rate_mbit": 2.0, "rtt_ms": 100.0, "buffer_bytes": 25_000, "seconds": 4.0, "repeat": 0,
+    });
+    std::fs::write(copy.0.join("runs.jsonl"), format!("{line}\n")).unwrap();
+    let lines = copy.compare();
+    assert!(matches!(lines[0].outcome, Outcome::Differs(..)), "{}", report::text(&lines));
+    std::fs::write(copy.0.join("runs.jsonl"), format!("{line}\n{}\n", line.to_string().replace("4.0", "5.0"))).unwrap();
+    let lines = copy.compare();
+    assert!(matches!(lines[0].outcome, Outcome::Failed(_)), "{}", report::text(&lines));
+}
+
+/// Arguments of mahimahi's queues in other words: a limit that is never reached beside the other, one of 0, which is none, and spaces.
+#[test]
+fn queues_of_mahimahi_take_two_limits() {
+    let copy = Copy::of("traces", "limits");
+    copy.edit(|index| {
+        keep(index, "scenarios", &["constant-12-bursty-codel", "constant-12-bursty-droptail-20"]);
+        index["scenarios"][0]["queue_args"] = json!("packets=20,bytes=0");
+        index["scenarios"][1]["queue_args"] = json!("bytes=100000000, packets=200, target=5, interval=100");
+    });
+    assert_all_agree(&copy.compare(), 2);
+    copy.edit(|index| {
+        index["scenarios"][1]["queue_args"] = json!("bytes=2000,packets=200,target=5,interval=100");
+        index["scenarios"][0]["out"] = json!(1);
+    });
+    let lines = copy.compare();
+    assert!(matches!(&lines[0].outcome, Outcome::Failed(why) if why.starts_with("out")), "{}", report::text(&lines));
+    assert!(matches!(lines[1].outcome, Outcome::Differs(..)), "{}", report::text(&lines));
+}

@@ -31,6 +31,9 @@ use control::{Control, Law};
 pub struct Config {
     /// How much may wait, without the packet in service; further arrivals are dropped. Default: 1000 packets (Linux).
     pub limit: Amount,
+    /// A second limit, which holds too: `"64 kB"` beside one in packets. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also: Option<Amount>,
     /// The waiting time that is acceptable all the time. Default: 5 ms (RFC 8289 §4.4).
     pub target: Duration,
     /// How long the waiting time may stay above: a round-trip time of the slowest connections.
@@ -61,6 +64,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             limit: Amount::Packets(1000),
+            also: None,
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),
             ecn: false,
@@ -107,9 +111,9 @@ pub struct CoDel {
 impl CoDel {
     /// An empty queue whose drops are counted at `place`. Without a word on where it resumes it follows the RFC.
     pub fn new(config: &Config, place: Place) -> Self {
-        let Config { limit, target, interval, ecn, resume, .. } = *config;
+        let Config { target, interval, ecn, resume, .. } = *config;
         let law = Law { target, interval, ecn, resume: resume.unwrap_or(Resume::Difference) };
-        Self { law, place, fifo: Fifo::new(limit), control: Control::default() }
+        Self { law, place, fifo: Fifo::limited(config.limit, config.also), control: Control::default() }
     }
 }
 
@@ -194,6 +198,27 @@ mod tests {
             assert!(codel.dequeue(&mut core).is_none());
         }
         times
+    }
+
+    /// Packets of 1,500 B: two limits, of which the smaller one holds.
+    #[test]
+    fn both_limits_hold() {
+        let bytes = |n| Some(Amount::Bytes(crate::engine::Bytes::new(n)));
+        for (packets, also, fit) in [(3, bytes(3_000), 2), (1, bytes(3_000), 1), (3, None, 3)] {
+            let config = Config { limit: Amount::Packets(packets), also, ..Config::default() };
+            let queues: [Box<dyn QueueDiscipline>; 2] =
+                [Box::new(CoDel::new(&config, Place(0))), Box::new(mahimahi::CoDel::new(&config, Place(0)))];
+            for mut queue in queues {
+                let mut core = Core::new(1);
+                core.place("codel");
+                for _ in 0..3 {
+                    let pkt = core.insert(Packet { size: 1_500, ..any_packet() });
+                    core.note_queued(&pkt);
+                    queue.enqueue(&mut core, pkt);
+                }
+                assert_eq!(queue.backlog().packets, fit);
+            }
+        }
     }
 
     fn signalled(core: &Core) -> u64 {

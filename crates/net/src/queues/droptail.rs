@@ -57,7 +57,6 @@ impl QueueConfig for Config {
 /// The queue, as a discipline that is asked. With one limit and without `drop_front` a transmitter plans instead.
 pub struct DropTail {
     drop_front: bool,
-    also: Option<Amount>,
     place: Place,
     fifo: Fifo,
 }
@@ -65,18 +64,14 @@ pub struct DropTail {
 impl DropTail {
     /// An empty queue whose drops are counted at `place`.
     pub fn new(config: Config, place: Place) -> Self {
-        Self { drop_front: config.drop_front, also: config.also, place, fifo: Fifo::new(config.limit) }
-    }
-
-    fn is_full(&self, size: u32) -> bool {
-        self.fifo.is_full(size) || self.also.is_some_and(|limit| self.fifo.is_above(limit, size))
+        Self { drop_front: config.drop_front, place, fifo: Fifo::limited(config.limit, config.also) }
     }
 }
 
 impl QueueDiscipline for DropTail {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
         let size = core.packet(&packet).size;
-        while self.is_full(size) {
+        while self.fifo.is_full(size) {
             let oldest = if self.drop_front { self.fifo.pop(core) } else { None };
             match oldest {
                 Some(oldest) => core.drop(oldest, self.place, Cause::Overflow),

@@ -10,6 +10,8 @@ use crate::net::discipline::Backlog;
 /// A line of packets with a limit. Its owner checks the limit, and drops.
 pub struct Fifo {
     limit: Amount,
+    /// A second limit.
+    also: Option<Amount>,
     packets: VecDeque<Pkt>,
     bytes: u64,
     /// Packets that have left but still take room.
@@ -24,19 +26,19 @@ impl Fifo {
 
     /// An empty line.
     pub fn new(limit: Amount) -> Self {
-        Self { limit, packets: VecDeque::new(), bytes: 0, held: Backlog::default() }
+        Self::limited(limit, None)
+    }
+
+    /// An empty line with one limit or two.
+    pub fn limited(limit: Amount, also: Option<Amount>) -> Self {
+        Self { limit, also, packets: VecDeque::new(), bytes: 0, held: Backlog::default() }
     }
 
     /// Whether a packet of this size would exceed the limit.
     #[inline]
     pub fn is_full(&self, size: u32) -> bool {
-        self.is_above(self.limit, size)
-    }
-
-    /// The same of another limit.
-    #[inline]
-    pub fn is_above(&self, limit: Amount, size: u32) -> bool {
-        (self.backlog() + self.held).is_full(limit, size)
+        let there = self.backlog() + self.held;
+        there.is_full(self.limit, size) || self.also.is_some_and(|limit| there.is_full(limit, size))
     }
 
     /// Sets the packets and bytes that have left but still take room.

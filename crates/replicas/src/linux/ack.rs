@@ -39,13 +39,21 @@ impl Socket {
         }
         tcp.probes = 0;
         if was_empty {
+            // A duplicate that is reported late may undo a reduction.
+            if flags.duplicate_reported {
+                self.on_alert(una, false, &mut flags);
+            }
+            if self.tcp.tlp_high_seq > 0 {
+                self.on_probe_ack(ack, &flags);
+            }
+            let tcp = &mut self.tcp;
             if tcp.pending == Pending::ZeroWindow && tcp.wnd_end > tcp.snd_nxt {
                 tcp.disarm();
                 tcp.rtt.backoff = 0;
             }
             return;
         }
-        self.clean(highest_sack, &mut flags, &mut tally);
+        self.clean(una, highest_sack, &mut flags, &mut tally);
         let tcp = &mut self.tcp;
         tcp.rack_update_window(&tally.sample);
         if tcp.tlp_high_seq > 0 {
@@ -81,12 +89,12 @@ impl Socket {
     }
 
     /// Takes what is acknowledged out of the queue, and measures by it (`tcp_clean_rtx_queue`).
-    fn clean(&mut self, highest_sack: u64, flags: &mut Flags, tally: &mut Tally) {
+    fn clean(&mut self, una: u64, highest_sack: u64, flags: &mut Flags, tally: &mut Tally) {
         let tcp = &mut self.tcp;
         let (mut first_us, mut last_us) = (None, 0);
         let mut reord = u64::MAX;
         let prior_sacked = tcp.sacked_out;
-        let (mut acked, mut last_len) = (0, 0);
+        let mut acked = 0;
         while let Some(mut one) = tcp.segments.first().filter(|one| one.end() <= tcp.snd_una).cloned() {
             tcp.segments.pop();
             if one.ever_resent {
@@ -103,10 +111,8 @@ impl Socket {
             } else {
                 tcp.delivery.delivered += 1;
                 // A retransmission whose original has just been acknowledged tells nothing of time.
-                let spurious = one.ever_resent
-                    && one.resent
-                    && flags.ts_echo_us > 0
-                    && flags.ts_echo_us / 1_000 < one.sent_us / 1_000;
+                let spurious =
+                    one.ever_resent && flags.ts_echo_us > 0 && flags.ts_echo_us / 1_000 < one.sent_us / 1_000;
                 if !spurious {
                     tcp.rack_advance(one.ever_resent, one.end(), one.sent_us);
                 }
@@ -115,7 +121,6 @@ impl Socket {
             tcp.delivery.on_delivered(&mut one, &mut tally.sample);
             flags.data_acked = true;
             acked += 1;
-            last_len = one.len;
         }
         if tcp.retransmit_hint.is_some_and(|hint| hint < tcp.snd_una) {
             tcp.retransmit_hint = None;
@@ -125,9 +130,9 @@ impl Socket {
         if let Some(first) = first_us.filter(|_| !flags.retransmission_acked) {
             sample_us = Some(since(first));
             last_sample_us = Some(since(last_us));
-            // A lone small segment, which a receiver acknowledges late.
-            flags.maybe_delayed =
-                acked == 1 && u64::from(last_len) < tcp.mss && prior_sacked == 0 && tcp.segments.is_empty();
+            // A small segment that was alone in its round trip: a receiver acknowledges it late.
+            let alone = acked == 1 && tally.sample.prior_delivered() + 1 == tcp.delivery.delivered;
+            flags.maybe_delayed = alone && prior_sacked == 0 && tcp.snd_una - una < tcp.mss;
         }
         let sacked_us = tally.first_sacked_us.map(since);
         if sacked_us.is_some() {
@@ -160,6 +165,8 @@ impl Socket {
             let reorders = tcp.reordering > super::tcp::REORDERING;
             if flags.data_acked || (reorders && flags.data_sacked) {
                 self.control.on_progress(tcp, delivered);
+                // A window that is acknowledged is not unused.
+                tcp.snd_cwnd_stamp = tcp.jiffies();
             }
         }
         self.tcp.update_pacing_rate();

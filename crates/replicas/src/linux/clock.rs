@@ -26,6 +26,12 @@ pub fn ticks(us: u64) -> u64 {
     us.div_ceil(JIFFY_US)
 }
 
+/// Whole ticks that are no longer than `us` (`nsecs_to_jiffies`).
+#[inline]
+pub fn whole_ticks(us: u64) -> u64 {
+    us / JIFFY_US
+}
+
 /// Microseconds of `jiffies` ticks (`jiffies_to_usecs`).
 #[inline]
 pub fn ticks_us(jiffies: u64) -> u64 {

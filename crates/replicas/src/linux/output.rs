@@ -31,43 +31,40 @@ impl Socket {
         let tcp = &mut self.tcp;
         let max_segs = tcp.burst_segments(self.control.min_tso_segs(tcp.pacing_rate));
         let (mut sent, mut limited) = (0, false);
-        while let Some((len, fin)) = tcp.new_segment().filter(|_| sent < MOST_AT_ONCE) {
-            if !probe && tcp.is_paced() {
+        while let Some((payload, _)) = self.tcp.new_segment().filter(|_| sent < MOST_AT_ONCE) {
+            let tcp = &mut self.tcp;
+            if tcp.is_paced() {
                 break;
             }
-            let in_flight = tcp.in_flight();
-            let mut quota = tcp.snd_cwnd.saturating_sub(in_flight);
-            if quota == 0 {
-                if !probe {
-                    break;
-                }
-                quota = 1;
-            }
-            let quota = if probe { 1 } else { quota.min(max_segs) };
-            if !fin && tcp.snd_nxt + u64::from(len) > tcp.wnd_end {
+            let quota = match tcp.cwnd_quota() {
+                // A loss probe leaves in any case.
+                0 if probe => 1,
+                0 => break,
+                quota => quota.min(max_segs),
+            };
+            if payload > 0 && tcp.snd_nxt + u64::from(payload) > tcp.wnd_end {
                 break;
             }
             // A burst of what the source has written, the receiver takes, and the window allows.
-            let written = (tcp.write_seq - tcp.snd_nxt).min(MOST_WRITTEN).div_ceil(tcp.mss).max(1);
-            let whole = written.min(max_segs);
+            let written = (tcp.write_seq - tcp.snd_nxt).min(MOST_WRITTEN);
+            let whole = written.div_ceil(tcp.mss).max(1);
             if whole > 1 && !probe && tcp.defers(written, max_segs, &mut limited) {
                 break;
             }
             // Nagle with Minshall's change: a small segment waits for an earlier small one.
-            let waits = tcp.snd_sml > tcp.snd_una && u64::from(len) < tcp.mss;
-            if waits && !fin && !tcp.closing && !probe {
+            let small = written % tcp.mss > 0 && tcp.snd_sml > tcp.snd_una && !tcp.closing && !probe;
+            if small && whole == 1 {
                 break;
             }
             let fits = (tcp.wnd_end.saturating_sub(tcp.snd_nxt) / tcp.mss).max(1);
-            let count = whole.min(quota).min(fits);
-            if tcp.segments.is_empty() {
-                self.control.on_event(tcp, Event::TxStart);
-            }
-            sent += tcp.transmit_new(count);
+            let count = (whole - u64::from(small)).min(quota).min(fits);
+            self.note_start();
+            sent += self.tcp.transmit_new(count);
             if probe {
                 break;
             }
         }
+        let tcp = &mut self.tcp;
         let limited = limited || tcp.in_flight() >= tcp.snd_cwnd;
         if sent > 0 || limited {
             tcp.validate(limited, self.control.governs());
@@ -85,41 +82,54 @@ impl Socket {
         true
     }
 
+    /// The first segment leaves after none was in flight (`CA_EVENT_TX_START`).
+    fn note_start(&mut self) {
+        if self.tcp.in_flight() == 0 {
+            self.control.on_event(&mut self.tcp, Event::TxStart);
+        }
+    }
+
+    /// Sends `count` segments again that left as one (`tcp_retransmit_skb`).
+    pub fn resend(&mut self, place: usize, count: u64) {
+        self.note_start();
+        self.tcp.resend(place, count, false);
+    }
+
     /// Sends lost segments again, from the first (`tcp_xmit_retransmit_queue`).
     pub fn retransmit(&mut self) {
-        let tcp = &mut self.tcp;
-        let max_segs = tcp.burst_segments(self.control.min_tso_segs(tcp.pacing_rate));
-        let mut place = tcp.retransmit_hint.map_or(0, |hint| tcp.segments.place(hint));
-        let (mut hole, mut rearm, mut burst) = (false, false, 0);
+        let max_segs = self.tcp.burst_segments(self.control.min_tso_segs(self.tcp.pacing_rate));
+        let mut place = self.tcp.retransmit_hint.map_or(0, |hint| self.tcp.segments.place(hint));
+        let (mut hole, mut rearm) = (false, false);
         loop {
-            // Neighbours in a burst are sent as one.
-            burst %= max_segs;
-            if burst == 0 && tcp.is_paced() {
+            let tcp = &mut self.tcp;
+            if tcp.is_paced() {
                 break;
             }
             let Some(one) = tcp.segments.at(place) else { break };
             if !hole {
                 tcp.retransmit_hint = Some(one.start);
             }
-            if tcp.snd_cwnd <= tcp.in_flight() || tcp.retrans_out >= tcp.lost_out {
+            let quota = tcp.snd_cwnd.saturating_sub(tcp.in_flight()).min(max_segs);
+            if quota == 0 || tcp.retrans_out >= tcp.lost_out {
                 break;
             }
-            if !one.lost {
-                hole |= !one.resent && !one.sacked;
-                (place, burst) = (place + 1, 0);
+            if !one.is_to_be_resent() {
+                hole |= !one.lost && !one.resent && !one.sacked;
+                place += 1;
                 continue;
             }
-            if one.sacked || one.resent {
-                (place, burst) = (place + 1, 0);
-                continue;
+            // Those behind it that left with it.
+            let count = tcp.segments.buffer(place).take(quota as usize).count() as u64;
+            self.resend(place, count);
+            let tcp = &mut self.tcp;
+            if tcp.in_reduction() {
+                tcp.prr_out += count;
             }
-            tcp.resend(place, false);
-            tcp.prr_out += u64::from(tcp.in_reduction());
             rearm |= place == 0 && tcp.pending != Pending::Reordering;
-            (place, burst) = (place + 1, burst + 1);
+            place += count as usize;
         }
         if rearm {
-            tcp.arm(Pending::Retransmit, tcp.rtt.rto, true);
+            self.tcp.arm(Pending::Retransmit, self.tcp.rtt.rto, true);
         }
     }
 
@@ -152,6 +162,11 @@ impl Socket {
 }
 
 impl Tcp {
+    /// How many segments the window allows (`tcp_cwnd_test`): at most a half of it at once.
+    fn cwnd_quota(&self) -> u64 {
+        self.snd_cwnd.saturating_sub(self.in_flight()).min((self.snd_cwnd >> 1).max(1))
+    }
+
     /// How many segments leave at once (`tcp_tso_autosize`).
     fn burst_segments(&self, least: u64) -> u64 {
         let mut bytes = self.pacing_rate >> PACING_SHIFT;
@@ -171,17 +186,19 @@ impl Tcp {
         true
     }
 
-    /// Whether a burst that could leave in part had better wait for the next acknowledgement (`tcp_tso_should_defer`).
+    /// Whether a burst of `written` bytes that could leave in part had better wait for the next acknowledgement (`tcp_tso_should_defer`).
     fn defers(&self, written: u64, max_segs: u64, limited: &mut bool) -> bool {
         let now_ns = self.now.as_nanos();
         if self.ca_state >= CaState::Recovery || now_ns > self.wstamp_ns + DEFER_NS {
             return false;
         }
-        let len = written * self.mss;
+        // The first buffer of what was written; the last one may yet become longer, unless the FIN is on it.
+        let buffer = GSO_MAX_SIZE / self.mss * self.mss;
+        let (len, last) = (written.min(buffer), written <= buffer);
         let send_win = self.wnd_end.saturating_sub(self.snd_nxt);
         let cong_win = (self.snd_cwnd - self.in_flight()) * self.mss;
         let limit = send_win.min(cong_win);
-        if limit >= max_segs * self.mss || limit >= len {
+        if limit >= max_segs * self.mss || (!last && limit >= len) {
             return false;
         }
         let window = self.wnd_end.saturating_sub(self.snd_una).min(self.snd_cwnd * self.mss);
@@ -194,17 +211,21 @@ impl Tcp {
         if expected > now_ns && expected - now_ns > DEFER_NS.min(srtt_ns >> 1) {
             return false;
         }
+        if limit > len {
+            return !self.closing;
+        }
         *limited |= cong_win < send_win;
         true
     }
 
     /// Sends `count` new segments as one burst; the stamp of all is the same.
     fn transmit_new(&mut self, count: u64) -> u64 {
-        let (was_empty, before) = (self.segments.is_empty(), self.snd_nxt);
+        let was_empty = self.segments.is_empty();
         let stamp_us = self.stamp_ns() / 1_000;
-        let mut sent = 0;
+        let (mut sent, mut bytes, buffer) = (0, 0, self.tx + 1);
         while sent < count {
-            let Some((len, fin)) = self.new_segment() else { break };
+            let Some((payload, fin)) = self.new_segment() else { break };
+            let len = payload + u32::from(fin);
             self.tx += 1;
             let stamp = self.delivery.stamp(stamp_us, self.segments.is_empty());
             self.segments.push(Segment {
@@ -213,6 +234,7 @@ impl Tcp {
                 fin,
                 sent_us: stamp_us,
                 tx: self.tx,
+                buffer,
                 stamp,
                 sacked: false,
                 lost: false,
@@ -220,47 +242,54 @@ impl Tcp {
                 ever_resent: false,
             });
             sent += 1;
-            // The last segment of a burst of several asks to be passed on.
-            let more = sent < count && self.write_seq > self.snd_nxt + u64::from(len);
-            let push = sent > 1 && !more;
+            // The last segment of a burst of several asks to be passed on, and the last one of all that was written.
+            let end = self.snd_nxt + u64::from(payload);
+            let push = payload > 0 && (end == self.write_seq || (sent > 1 && sent == count));
             self.out.push_back(Out::Data { start: self.snd_nxt, len, fin, push });
             self.snd_nxt += u64::from(len);
             self.fin_sent |= fin;
-            if !fin && u64::from(len) < self.mss {
+            if payload > 0 && u64::from(payload) < self.mss {
                 self.snd_sml = self.snd_nxt;
             }
             self.totals.packets += 1;
-            self.totals.bytes += u64::from(len) - u64::from(fin);
+            self.totals.bytes += u64::from(payload);
+            bytes += u64::from(payload);
         }
-        self.note_burst(sent, self.snd_nxt - before);
+        self.note_burst(sent, bytes);
         if was_empty || self.pending == Pending::LossProbe {
             self.rearm_rto();
         }
         sent
     }
 
-    /// Sends a segment again (`tcp_retransmit_skb`); as a loss `probe` it does not count as a retransmission in flight.
-    pub fn resend(&mut self, place: usize, probe: bool) {
+    /// Sends `count` segments again as one (`tcp_retransmit_skb`); as a loss `probe` they do not count as retransmissions in flight.
+    pub fn resend(&mut self, place: usize, count: u64, probe: bool) {
         let stamp_us = self.stamp_ns() / 1_000;
         let stamp = self.delivery.stamp(stamp_us, false);
-        self.tx += 1;
-        let Some(one) = self.segments.at_mut(place) else { return };
-        self.retrans_out += u64::from(!one.resent && !probe);
-        one.resent |= !probe;
-        one.ever_resent = true;
-        (one.sent_us, one.stamp) = (stamp_us, stamp);
-        let (start, len, fin) = (one.start, one.len, one.fin);
-        self.segments.note_resent(place, self.tx);
-        self.out.push_back(Out::Data { start, len, fin, push: false });
+        let (buffer, mut sent, mut bytes) = (self.tx + 1, 0, 0);
+        for place in place..place.saturating_add(count as usize) {
+            let Some(one) = self.segments.at_mut(place) else { break };
+            self.tx += 1;
+            sent += 1;
+            self.retrans_out += u64::from(!one.resent && !probe);
+            one.resent |= !probe;
+            one.ever_resent = true;
+            (one.sent_us, one.stamp, one.buffer) = (stamp_us, stamp, buffer);
+            let (start, len, fin) = (one.start, one.len, one.fin);
+            self.segments.note_resent(place, self.tx);
+            self.out.push_back(Out::Data { start, len, fin, push: sent > 1 && sent == count });
+            bytes += u64::from(len) - u64::from(fin);
+        }
         if !probe {
             if self.retrans_stamp == 0 {
                 self.retrans_stamp = stamp_us;
             }
-            self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + 1);
+            self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + sent);
         }
-        self.totals.resent_packets += 1;
-        self.totals.resent_bytes += u64::from(len) - u64::from(fin);
-        self.note_burst(1, len.into());
+        self.total_retrans += sent;
+        self.totals.resent_packets += sent;
+        self.totals.resent_bytes += bytes;
+        self.note_burst(sent, bytes);
     }
 
     /// The time that a segment bears which leaves now, ns: the pacing timer's if that lies ahead.

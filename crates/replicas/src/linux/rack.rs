@@ -101,6 +101,9 @@ impl Tcp {
 
     /// Duplicates widen the reordering window, once a round trip (`tcp_rack_update_reo_wnd`).
     pub fn rack_update_window(&mut self, sample: &Sample) {
+        if sample.prior_delivered() == 0 {
+            return;
+        }
         let rack = &mut self.rack;
         if sample.prior_delivered() < rack.last_delivered {
             rack.dsack_seen = false;

@@ -123,6 +123,7 @@ mod tests {
             fin: false,
             sent_us: now_us,
             tx: start,
+            buffer: start,
             stamp: delivery.stamp(now_us, empty),
             sacked: false,
             lost: false,

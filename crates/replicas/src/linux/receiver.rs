@@ -12,6 +12,7 @@ use lasthop_protocols::transport::tcp::reassembly::Reassembly;
 
 use super::clock::{self, HZ};
 use super::receive_window::ReceiveWindow;
+use super::rtt::Estimator;
 use super::settings::{HEADER_BYTES, SYN_OPTION_BYTES, Settings, TIMESTAMP_BYTES};
 use super::tcp::{FIRST_BYTE, REORDERING};
 
@@ -19,13 +20,23 @@ use super::tcp::{FIRST_BYTE, REORDERING};
 const MAX_QUICKACKS: u64 = 16;
 /// `TCP_ATO_MIN`, ticks: 40 ms.
 const ATO_MIN: u64 = HZ / 25;
-/// `TCP_MIN_RCVMSS`, `TCP_MIN_MSS` and the header that the kernel counts along.
+/// `TCP_MSS_DEFAULT`.
 const MIN_RCV_MSS: u64 = 536;
 /// `tcp_comp_sack_nr`.
 const COMPRESSED_MOST: u32 = 44;
-/// `tcp_comp_sack_delay_ns`, and the share of the round-trip time below which it stays.
+/// `tcp_comp_sack_delay_ns`, the share of the round-trip time below which it stays, and `tcp_comp_sack_slack_ns`: with no other timer near, the
+/// timer expires at the end of its slack, as in the reference's captures.
 const COMPRESSED_DELAY: Duration = Duration::from_millis(1);
 const COMPRESSED_SHARE: u64 = 20;
+const COMPRESSED_SLACK: Duration = Duration::from_micros(100);
+/// `TCP_SACK_BLOCKS_EXPECTED`.
+const BLOCKS_EXPECTED: usize = 2;
+/// `tcp_delack_max`: a tick less than `TCP_RTO_MIN`.
+const DELAY_MOST: u64 = HZ / 5 - 1;
+/// `TCP_MSS_DEFAULT` and `TCP_MIN_MSS` with a TCP header, and a TCP header with time stamps: by the length of a segment with its header it is
+/// decided whether full ones may be that small.
+const SMALL: [u64; 2] = [536 + 20, 88 + 20];
+const TCP_HEADER: u64 = 32;
 
 /// The receiving end.
 pub struct Receiver {
@@ -38,6 +49,8 @@ pub struct Receiver {
     arrived: u64,
     totals: Totals,
     state: State,
+    /// SACKs that were held back leave before an acknowledgement.
+    flushed: Option<SackBlocks>,
     /// An acknowledgement waits to be sent.
     ack: Option<Reply>,
     tell: bool,
@@ -90,6 +103,8 @@ struct State {
     /// When the SYN+ACK left, and the round-trip time from there to its acknowledgement.
     syn_sent: Instant,
     rtt: Option<Duration>,
+    /// The retransmission timeout, ticks (`icsk_rto`): that of the SYN+ACK's round-trip time.
+    rto: u64,
 }
 
 impl State {
@@ -116,13 +131,17 @@ impl State {
             dup_acks: 0,
             syn_sent: Instant::ZERO,
             rtt: None,
+            rto: HZ,
         }
     }
 
     /// `tcp_incr_quickack`.
     fn raise_quick(&mut self) {
-        let count = (self.window.edge().saturating_sub(self.acked) / (2 * self.rcv_mss)).max(2);
-        self.quick = self.quick.max(count.min(MAX_QUICKACKS));
+        let count = match self.window.edge().saturating_sub(self.acked) / (2 * self.rcv_mss) {
+            0 => 2,
+            count => count.min(MAX_QUICKACKS),
+        };
+        self.quick = self.quick.max(count);
     }
 
     fn grow(&mut self, bytes: u64, mss: u64) {
@@ -133,16 +152,21 @@ impl State {
     }
 
     /// A segment in order has come (`tcp_event_data_recv`, `tcp_measure_rcv_mss`).
-    fn on_in_order(&mut self, now: Instant, bytes: u64, push: bool, mss: u64) {
+    fn on_in_order(&mut self, now: Instant, bytes: u64, flags: TcpFlags, mss: u64) {
         self.scheduled = true;
+        let push = flags.has(TcpFlags::PUSH);
         let last = std::mem::take(&mut self.last_size);
         if bytes >= self.rcv_mss {
             self.rcv_mss = bytes.min(mss);
             // The end of a write, perhaps: its sender may wait.
             self.pushed |= push;
         } else {
-            self.last_size = bytes;
-            if last == bytes && bytes + 20 >= MIN_RCV_MSS {
+            // Two of the same size may be full ones.
+            let plain = !push && !flags.has(TcpFlags::FIN);
+            if bytes + TCP_HEADER >= SMALL[usize::from(plain)] {
+                self.last_size = bytes;
+            }
+            if last == bytes && self.last_size == bytes {
                 self.rcv_mss = bytes;
             } else {
                 self.pushed = true;
@@ -157,8 +181,9 @@ impl State {
             if gap <= ATO_MIN / 2 {
                 self.ato = (self.ato >> 1) + ATO_MIN / 2;
             } else if gap < self.ato {
-                self.ato = (self.ato >> 1) + gap;
-            } else if gap > HZ {
+                self.ato = ((self.ato >> 1) + gap).min(self.rto);
+            } else if gap > self.rto {
+                // The sender may have begun anew.
                 self.raise_quick();
             }
         }
@@ -206,7 +231,7 @@ impl State {
         if self.compressed_due == Instant::MAX {
             let rtt = self.rtt.unwrap_or(Duration::MAX);
             let share = Duration::from_nanos(rtt.as_nanos() / COMPRESSED_SHARE);
-            self.compressed_due = now + COMPRESSED_DELAY.min(share);
+            self.compressed_due = now + COMPRESSED_DELAY.min(share) + COMPRESSED_SLACK;
         }
         false
     }
@@ -218,6 +243,7 @@ impl State {
             let most = self.rtt.map_or(HZ / 2, |rtt| clock::ticks(rtt.as_nanos() / 1_000).max(ATO_MIN));
             ato = ato.min(most.min(HZ / 2));
         }
+        ato = ato.min(DELAY_MOST);
         if self.due < Instant::MAX && clock::jiffies(self.due) <= clock::jiffies(now) + (ato >> 2) {
             return true;
         }
@@ -238,6 +264,7 @@ impl Receiver {
             arrived: 0,
             totals: Totals::default(),
             state,
+            flushed: None,
             ack: None,
             tell: false,
         }
@@ -278,6 +305,13 @@ impl Receiver {
             state.raise_quick();
             state.ato = ATO_MIN;
         } else {
+            // What is held back goes before it is forgotten (`tcp_sack_compress_send_ack`); this segment then waits for the next one.
+            if start > rcv_nxt && state.compressed > 0 && state.data.recency(start, end) >= BLOCKS_EXPECTED {
+                let mut sack = SackBlocks::default();
+                state.data.report(None, &mut sack);
+                self.flushed = Some(sack);
+                state.note_ack();
+            }
             let fresh = state.data.insert(start.max(rcv_nxt), end);
             let known = end - start - fresh;
             self.totals.duplicate_bytes += known;
@@ -298,24 +332,27 @@ impl Receiver {
                 let filled = advance > end - start.max(rcv_nxt) && state.data.blocks.is_empty();
                 state.at_once |= filled || fin_passed;
                 if payload > 0 {
-                    state.on_in_order(now, payload, header.flags.has(TcpFlags::PUSH), mss);
+                    state.on_in_order(now, payload, header.flags, mss);
                 }
             } else {
                 state.grow(payload, mss);
             }
         }
         let duplicate = state.dsack.is_some();
-        if state.decide(now) {
+        if state.scheduled && state.decide(now) {
             self.ack = Some(Reply { syn: false, duplicate });
         }
     }
 
-    fn acknowledge(&mut self, now: Instant, reply: Reply, packet: &mut Packet) {
+    /// Writes an acknowledgement, or, with its blocks, one that was made before the last segment came.
+    fn acknowledge(&mut self, now: Instant, reply: Reply, flushed: Option<SackBlocks>, packet: &mut Packet) {
         self.number += 1;
         let mut flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
         let mut size = HEADER_BYTES + TIMESTAMP_BYTES;
         let state = &mut self.state;
-        state.note_ack();
+        if flushed.is_none() {
+            state.note_ack();
+        }
         if reply.syn {
             flags = flags.with(TcpFlags::SYN);
             size = HEADER_BYTES + SYN_OPTION_BYTES;
@@ -323,10 +360,13 @@ impl Receiver {
         if reply.duplicate {
             flags = flags.with(TcpFlags::DUPLICATE);
         }
+        let mut sack = SackBlocks::default();
+        match flushed {
+            Some(before) => sack = before,
+            None => state.data.report(state.dsack.take(), &mut sack),
+        }
         let mut options = TcpOptions::default();
-        if state.dsack.is_some() || !state.data.blocks.is_empty() {
-            let mut sack = SackBlocks::default();
-            state.data.report(state.dsack.take(), &mut sack);
+        if !sack.is_empty() {
             size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
             options = TcpOptions::Sack(sack);
         }
@@ -352,6 +392,10 @@ impl Timed for Receiver {
     fn on_timeout(&mut self, now: Instant) {
         let state = &mut self.state;
         if state.due <= now || state.compressed_due <= now {
+            if state.due <= now && state.compressed == 0 {
+                // It was waited for in vain: longer the next time (`tcp_delack_timer_handler`).
+                state.ato = (state.ato << 1).min(state.rto);
+            }
             self.ack.get_or_insert(Reply { syn: false, duplicate: false });
         }
     }
@@ -384,15 +428,21 @@ impl Endpoint for Receiver {
             self.ack = Some(Reply { syn: false, duplicate: false });
         }
         if self.state.rtt.is_none() && header.flags.has(TcpFlags::ACK) && !header.flags.has(TcpFlags::SYN) {
-            self.state.rtt = Some(now.since(self.state.syn_sent));
+            let rtt = now.since(self.state.syn_sent);
+            self.state.rtt = Some(rtt);
+            self.state.rto = Estimator::first(rtt.as_nanos() / 1_000).rto;
         }
     }
 
     fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        if let Some(sack) = self.flushed.take() {
+            self.acknowledge(now, Reply { syn: false, duplicate: false }, Some(sack), packet);
+            return Some(Action::Send);
+        }
         if let Some(reply) = self.ack.take() {
-            self.acknowledge(now, reply, packet);
+            self.acknowledge(now, reply, None, packet);
             return Some(Action::Send);
         }
         if std::mem::take(&mut self.tell) {

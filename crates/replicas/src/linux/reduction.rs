@@ -75,6 +75,7 @@ mod tests {
                 fin: false,
                 sent_us: n,
                 tx: n,
+                buffer: n,
                 stamp,
                 sacked: false,
                 lost: false,

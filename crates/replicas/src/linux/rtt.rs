@@ -43,6 +43,13 @@ impl Default for Estimator {
 }
 
 impl Estimator {
+    /// After the first sample.
+    pub fn first(us: u64) -> Self {
+        let mut estimator = Self::default();
+        estimator.on_sample(us, 0, 0);
+        estimator
+    }
+
     /// The least round-trip time (`tcp_min_rtt`).
     #[inline]
     pub fn min(&self) -> Option<u64> {

@@ -11,10 +11,7 @@ const MAX_REORDERING: u64 = 300;
 impl Tcp {
     /// Takes in the blocks of an acknowledgement of `ack`; `una` is SND.UNA before it.
     pub fn tag_sacked(&mut self, sack: &SackBlocks, ack: u64, una: u64, flags: &mut Flags, tally: &mut Tally) {
-        let duplicate = sack.duplicate(ack);
-        if let Some((start, end)) = duplicate {
-            self.on_duplicate(start, end, una, flags, tally);
-        }
+        let duplicate = sack.duplicate(ack).filter(|block| self.on_duplicate(*block, una, flags, tally));
         let first = usize::from(duplicate.is_some());
         let mut blocks = [(0, 0); 3];
         for (place, (start, end)) in blocks.iter_mut().zip(sack.iter(ack).skip(first)) {
@@ -82,35 +79,47 @@ impl Tcp {
         }
     }
 
-    /// A segment came twice (`tcp_check_dsack`, `tcp_dsack_seen`).
-    fn on_duplicate(&mut self, start: u64, end: u64, una: u64, flags: &mut Flags, tally: &mut Tally) {
-        if start >= end || end > self.snd_nxt {
-            return;
+    /// Data came twice, says the receiver (`tcp_check_dsack`, `tcp_dsack_seen`, `tcp_sacktag_one`). Says whether that may be: not if more came
+    /// twice than was sent again. Such data count as delivered.
+    fn on_duplicate(&mut self, (start, end): (u64, u64), una: u64, flags: &mut Flags, tally: &mut Tally) -> bool {
+        if start >= end {
+            return false;
         }
+        let count = (end - start).div_ceil(self.mss);
+        flags.probe_duplicate = count == 1 && self.tlp_high_seq > 0 && self.tlp_high_seq == end;
+        self.dsack_dups += count;
+        if self.dsack_dups > self.total_retrans {
+            return false;
+        }
+        // Without reordering it was no needless recovery that sent it, and the probe is sent by a timer.
+        self.rack.dsack_seen |= self.reord_seen && !flags.probe_duplicate;
         flags.duplicate_reported = true;
-        self.rack.dsack_seen = true;
-        flags.probe_duplicate = self.tlp_high_seq > 0 && self.tlp_high_seq == end;
-        if self.undo_marker.is_none_or(|marker| end <= marker) {
-            return;
-        }
+        self.delivery.delivered += count;
+        let counts = self.undo_marker.is_some_and(|marker| end > marker);
         if end <= una {
-            let count = (end - start).div_ceil(self.mss);
-            self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(count));
-            return;
-        }
-        let place = self.segments.place(start);
-        if let Some(one) = self.segments.at_mut(place).filter(|one| one.start == start) {
-            if one.ever_resent || one.resent {
-                self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(1));
-                if one.sacked {
-                    tally.reord = tally.reord.min(start);
-                }
+            if counts {
+                self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(count));
             }
-            if one.resent {
+            return true;
+        }
+        if end > self.snd_nxt || (start <= self.snd_una && (!counts || end > self.snd_una)) {
+            return true;
+        }
+        let mut place = self.segments.place(start);
+        while let Some(one) = self.segments.at_mut(place).filter(|one| one.end() <= end) {
+            place += 1;
+            if counts && one.ever_resent {
+                self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(1));
+            }
+            if one.ever_resent && one.sacked {
+                tally.reord = tally.reord.min(one.start);
+            }
+            if one.resent && one.end() > self.snd_una {
                 one.resent = false;
                 self.retrans_out -= 1;
             }
         }
+        true
     }
 
     /// Data from `low` on have arrived after later ones (`tcp_check_sack_reordering`).

@@ -31,6 +31,8 @@ pub struct Segment {
     pub sent_us: u64,
     /// The running number of that transmission.
     pub tx: u64,
+    /// That of the first segment which left with it as one.
+    pub buffer: u64,
     pub stamp: Stamp,
     /// `TCPCB_SACKED_ACKED`.
     pub sacked: bool,
@@ -47,6 +49,12 @@ impl Segment {
     #[inline]
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.len)
+    }
+
+    /// Whether it is lost, and not yet sent again.
+    #[inline]
+    pub fn is_to_be_resent(&self) -> bool {
+        self.lost && !self.resent && !self.sacked
     }
 
     /// Whether loss detection by time has nothing to say of it: it has arrived, or is known to be lost.
@@ -98,6 +106,14 @@ impl Segments {
     /// The place of the first segment that begins at `seq` or later.
     pub fn place(&self, seq: u64) -> usize {
         self.queue.partition_point(|one| one.start < seq)
+    }
+
+    /// The segment at `place` and those behind it that left with it as one and are to be sent again too.
+    pub fn buffer(&self, place: usize) -> impl Iterator<Item = &Segment> {
+        let buffer = self.queue.get(place).map(|one| one.buffer);
+        self.queue
+            .range(place.min(self.queue.len())..)
+            .take_while(move |one| Some(one.buffer) == buffer && one.is_to_be_resent())
     }
 
     /// Adds one that is sent for the first time.

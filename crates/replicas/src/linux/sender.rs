@@ -38,7 +38,12 @@ pub struct Sender {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Closed,
-    Opening { sent: Instant, again: u32 },
+    /// When the SYN was sent first and last, and how often again.
+    Opening {
+        first: Instant,
+        sent: Instant,
+        again: u32,
+    },
     Open,
 }
 
@@ -76,10 +81,14 @@ impl Sender {
 
     /// The SYN leaves, for the first time or again.
     fn send_syn(&mut self, now: Instant) {
-        let again = if let Phase::Opening { again, .. } = self.phase { again + 1 } else { 0 };
-        self.phase = Phase::Opening { sent: now, again };
+        let (first, again) = match self.phase {
+            Phase::Opening { first, again, .. } => (first, again + 1),
+            _ => (now, 0),
+        };
+        self.phase = Phase::Opening { first, sent: now, again };
         let tcp = &mut self.socket.tcp;
-        if again > 0 {
+        tcp.total_retrans += u64::from(again > 0);
+        if again > SYN_LINEAR_TIMEOUTS {
             tcp.rtt.back_off();
         }
         tcp.out.push_back(Out::Syn);
@@ -87,7 +96,7 @@ impl Sender {
     }
 
     /// The SYN+ACK has come (`tcp_rcv_synsent_state_process`, `tcp_finish_connect`).
-    fn on_opened(&mut self, sent: Instant, again: u32, header: &TcpHeader) {
+    fn on_opened(&mut self, [first, sent]: [Instant; 2], again: u32, header: &TcpHeader) {
         let tcp = &mut self.socket.tcp;
         if header.ack < FIRST_BYTE {
             return;
@@ -106,12 +115,20 @@ impl Sender {
         tcp.rtt.on_sample(us, FIRST_BYTE, FIRST_BYTE);
         self.rtt.add(us * 1_000);
         tcp.update_pacing_rate();
-        if again > 1 {
+        // Not if the first one was answered, which was only late (`tcp_try_undo_spurious_syn`).
+        if again > 1 && clock::micros(header.ts_echo) / 1_000 != clock::micros(first) / 1_000 {
             tcp.snd_cwnd = 1;
         }
         tcp.snd_cwnd_stamp = tcp.jiffies();
         self.socket.control.begin(tcp);
         tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });
+        // What the source had asked for it asks for now: it writes, and then it closes.
+        if tcp.write_seq > FIRST_BYTE {
+            tcp.delivery.on_app_limited(0);
+        }
+        let closing = std::mem::take(&mut tcp.closing);
+        self.socket.write(false);
+        self.socket.tcp.closing = closing;
     }
 
     fn packet(&mut self, now: Instant, out: Out, packet: &mut Packet) {
@@ -129,11 +146,12 @@ impl Sender {
             Out::Ack { seq } => seq,
             Out::Probe => tcp.snd_una.saturating_sub(1),
             Out::Data { start, len, fin, push } => {
+                payload = len - u32::from(fin);
                 if fin {
                     flags = flags.with(TcpFlags::FIN);
-                } else {
-                    payload = len;
-                    size = self.settings.header + TIMESTAMP_BYTES + len;
+                }
+                if payload > 0 {
+                    size = self.settings.header + TIMESTAMP_BYTES + payload;
                 }
                 if push {
                     flags = flags.with(TcpFlags::PUSH);
@@ -240,7 +258,7 @@ impl Endpoint for Sender {
         self.socket.tcp.set_now(now);
         match self.phase {
             Phase::Closed => return,
-            Phase::Opening { sent, again } => self.on_opened(sent, again, header),
+            Phase::Opening { first, sent, again } => self.on_opened([first, sent], again, header),
             Phase::Open if header.flags.has(TcpFlags::SYN) => {
                 let tcp = &mut self.socket.tcp;
                 tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });
@@ -269,11 +287,8 @@ impl Endpoint for Sender {
             Notice::Open if self.phase == Phase::Closed => self.send_syn(now),
             Notice::Write(bytes) if !self.socket.tcp.closing => {
                 let tcp = &mut self.socket.tcp;
-                if self.phase == Phase::Open && tcp.new_segment().is_none() {
-                    if tcp.in_flight() < tcp.snd_cwnd && tcp.lost_out <= tcp.retrans_out {
-                        let in_flight = tcp.in_flight();
-                        tcp.delivery.on_app_limited(in_flight);
-                    }
+                if self.phase == Phase::Open {
+                    tcp.check_app_limited();
                     if tcp.segments.is_empty() && !self.socket.control.governs() {
                         tcp.restart_after_idle();
                     }
@@ -339,6 +354,9 @@ impl Endpoint for Sender {
         self.socket.control.sample(probe);
     }
 }
+
+/// `tcp_syn_linear_timeouts`: for the first four timeouts the SYN is sent again after the same time.
+const SYN_LINEAR_TIMEOUTS: u32 = 4;
 
 /// What a source that never ends has written: far from the end of 64 bits.
 const ENDLESS: u64 = u64::MAX / 4;

@@ -41,6 +41,7 @@ pub enum Out {
     },
     /// Without data, below SND.UNA: the receiver answers with its window.
     Probe,
+    /// Of `len` sequence numbers, the FIN's included.
     Data {
         start: u64,
         len: u32,
@@ -139,6 +140,9 @@ pub struct Tcp {
     pub frto: bool,
     /// Timeouts in a row (`icsk_retransmits`).
     pub retransmits: u32,
+    /// Segments that the receiver said had come twice (`dsack_dups`), and those sent again (`total_retrans`).
+    pub dsack_dups: u64,
+    pub total_retrans: u64,
     /// The degree of reordering, segments (`reordering`), and whether there was any (`reord_seen`).
     pub reordering: u64,
     pub reord_seen: bool,
@@ -224,6 +228,8 @@ impl Tcp {
             retransmit_hint: None,
             frto: false,
             retransmits: 0,
+            dsack_dups: 0,
+            total_retrans: 0,
             reordering: REORDERING,
             reord_seen: false,
             rack: Rack { reo_wnd_steps: 1, ..Rack::default() },
@@ -317,8 +323,8 @@ impl Tcp {
 
     /// Arms the timer for `what` in `ticks` ticks (`tcp_reset_xmit_timer`); what paces the sender holds it back too.
     pub fn arm(&mut self, what: Pending, ticks: u64, behind_pacing: bool) {
-        let paced = self.wstamp_ns.saturating_sub(self.now.as_nanos()) / 1_000;
-        let delay = if behind_pacing && self.paces { clock::ticks(paced) } else { 0 };
+        let paced_us = self.wstamp_ns.saturating_sub(self.now.as_nanos()) / 1_000;
+        let delay = if behind_pacing && self.paces { clock::whole_ticks(paced_us) } else { 0 };
         self.pending = what;
         self.timer_at = clock::expiry(self.now, ticks.min(super::rtt::RTO_MAX) + delay);
     }
@@ -348,14 +354,23 @@ impl Tcp {
         self.arm(Pending::Retransmit, rto, true);
     }
 
-    /// The length of the next new segment, and whether it is the FIN (`tcp_send_head`).
+    /// The payload of the next new segment, and whether it bears the FIN (`tcp_send_head`): the last one that was not sent when the source
+    /// closed does, or else one of its own.
     #[inline]
     pub fn new_segment(&self) -> Option<(u32, bool)> {
         let left = self.write_seq.saturating_sub(self.snd_nxt);
-        if left > 0 {
-            return Some((left.min(self.mss) as u32, false));
+        let fin = self.closing && !self.fin_sent && left <= self.mss;
+        (left > 0 || fin).then_some((left.min(self.mss) as u32, fin))
+    }
+
+    /// Marks samples application-limited if less than a segment waits, the window has room, and no loss is to be repaired
+    /// (`tcp_rate_check_app_limited`).
+    pub fn check_app_limited(&mut self) {
+        let in_flight = self.in_flight();
+        let waits = self.write_seq.saturating_sub(self.snd_nxt);
+        if waits < self.mss && in_flight < self.snd_cwnd && self.lost_out <= self.retrans_out {
+            self.delivery.on_app_limited(in_flight);
         }
-        (self.closing && !self.fin_sent).then_some((1, true))
     }
 
     /// Whether the counts are those of the segments.

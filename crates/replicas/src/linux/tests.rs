@@ -14,6 +14,8 @@ use super::sender::Sender;
 use super::settings::Settings;
 use super::tcp::CaState;
 
+mod branches;
+
 fn seat(node: u32) -> EndpointContext {
     let hears = Hears { sent: true, acked: true, received: true, lost: false, rate: false };
     EndpointContext {
@@ -347,7 +349,7 @@ fn a_recovery_begins_with_a_stamp_of_its_own() {
     socket.tcp.mark_lost(0);
     socket.enter_recovery();
     assert_eq!(socket.tcp.retrans_stamp, 0);
-    socket.tcp.resend(0, false);
+    socket.tcp.resend(0, 1, false);
     assert_eq!(socket.tcp.retrans_stamp, 41_200, "when the last acknowledgement came");
 }
 
@@ -363,7 +365,7 @@ fn a_recovery_before_its_first_retransmission_is_undone() {
         socket.tcp.mark_lost(0);
         socket.enter_recovery();
         if resent {
-            socket.tcp.resend(0, false);
+            socket.tcp.resend(0, 1, false);
         }
         socket.tcp.snd_cwnd = 5;
         let stamp = socket.tcp.retrans_stamp;

@@ -17,6 +17,7 @@ impl Socket {
         }
         if self.tcp.timer_at <= now {
             self.tcp.timer_at = Instant::MAX;
+            self.tcp.check_app_limited();
             match self.tcp.pending {
                 Pending::Retransmit => self.on_timeout(),
                 Pending::LossProbe => self.send_probe(),
@@ -44,9 +45,9 @@ impl Socket {
         }
         self.tcp.totals.timeouts += 1;
         self.enter_loss();
+        self.tcp.retransmits += 1;
+        self.resend(0, 1);
         let tcp = &mut self.tcp;
-        tcp.retransmits += 1;
-        tcp.resend(0, false);
         tcp.rtt.back_off();
         tcp.arm(Pending::Retransmit, tcp.rtt.rto, false);
     }
@@ -56,7 +57,8 @@ impl Socket {
         let new = self.tcp.tlp_high_seq == 0 && {
             self.tcp.tlp_retrans = false;
             let tcp = &self.tcp;
-            tcp.new_segment().is_some_and(|(len, fin)| fin || tcp.snd_nxt + u64::from(len) <= tcp.wnd_end)
+            tcp.new_segment()
+                .is_some_and(|(payload, _)| payload == 0 || tcp.snd_nxt + u64::from(payload) <= tcp.wnd_end)
         };
         let mut sent = false;
         if self.tcp.tlp_high_seq == 0 {
@@ -64,7 +66,7 @@ impl Socket {
                 sent = self.write(true);
             } else if !self.tcp.segments.is_empty() {
                 let last = self.tcp.segments.len() - 1;
-                self.tcp.resend(last, true);
+                self.tcp.resend(last, 1, true);
                 self.tcp.tlp_retrans = true;
                 sent = true;
             }

@@ -34,7 +34,7 @@ impl CoDel {
         let ms = |duration: Duration| duration.as_nanos() / 1_000_000;
         Self {
             place,
-            fifo: Fifo::new(config.limit),
+            fifo: Fifo::limited(config.limit, config.also),
             target: ms(config.target),
             interval: ms(config.interval),
             first_above_time: 0,

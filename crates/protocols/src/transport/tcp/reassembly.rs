@@ -73,6 +73,11 @@ impl Reassembly {
         self.recent.insert(0, (start, end));
     }
 
+    /// Which of the blocks last reported `[start, end)` touches, or how many there are if it touches none.
+    pub fn recency(&self, start: u64, end: u64) -> usize {
+        self.recent.iter().position(|&(a, b)| start <= b && a <= end).unwrap_or(self.recent.len())
+    }
+
     /// Writes the blocks, most recently reported first, behind a duplicate if there is one.
     pub fn report(&self, duplicate: Option<(u64, u64)>, sack: &mut SackBlocks) {
         if let Some((start, end)) = duplicate {
