@@ -182,7 +182,7 @@ impl Attachment for Eurane {
         self.terminals[terminal as usize].sent[direction.index()] += u64::from(bits);
     }
 
-    /// `TrChMeasurer` of the downlink stands at the Node B: it counts what comes there, and passes it on to one channel or the other.
+    /// `TrChMeasurer` of the downlink stands at the Node B: it counts PDUs as they come there, and passes them on to one channel or the other.
     fn chooses_at_node_b(&self) -> bool {
         true
     }

@@ -179,7 +179,7 @@ impl LinkArq for Entity {
     }
 
     fn on_channel_change(&mut self, at: Instant, former: Duration, tti: Duration) {
-        // What waits for a ride has been due since it was wanted: an interval of the former channel after the next opportunity.
+        // A report that waits for a ride has been due since it was wanted: an interval of the former channel after the next opportunity.
         if self.wants_control() {
             self.due.get_or_insert(at + former);
         }
