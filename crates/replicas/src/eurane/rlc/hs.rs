@@ -235,10 +235,11 @@ impl LinkArq for Entity {
                 Some(self.data(slot, sn, &kept.content, poll, Reason::Retransmission))
             }
             Waiting::Report(status) => {
-                // The poll bit of a report means nothing to the terminal, but is spent.
-                self.polls(slot, Some(status.first));
+                // The poll bit of a report means nothing to the terminal.
+                let poll = self.polls(slot, Some(status.first));
                 self.totals.alone += 1;
                 Some(Pdu {
+                    poll,
                     reason: Reason::Control,
                     padding: u16::from(self.pdu) - status.bytes,
                     bits: u32::from(self.pdu) * 8,

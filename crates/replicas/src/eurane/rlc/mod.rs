@@ -144,7 +144,8 @@ impl LinkArq for Entity {
     }
 
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
-        let mut asked = pdu.poll;
+        // The poll bit of a report that comes alone is not looked at.
+        let mut asked = pdu.poll && pdu.data > 0;
         if let Some(Control::Status(status)) = pdu.control.as_deref() {
             if !status.received.is_empty() {
                 self.sender.on_report(status);
