@@ -189,16 +189,17 @@ impl Rates {
 
 impl Description for SwitchScenario {
     fn describe(self) -> Result<Case, String> {
-        let constants = [
-            self.buffer_check_ms,
-            self.pending_after_trigger_s,
-            self.throughput_report_ms,
-            self.downswitch_below_kbps,
-            self.timer_cancelled_above_kbps,
-        ];
-        if constants != [10.0, 0.5, 500.0, 8.0, 16.0] || self.initial_state != "dedicated" {
-            return Err("its constants are not EURANE's".to_owned());
+        if self.initial_state != "dedicated" {
+            return Err("EURANE begins on dedicated channels".to_owned());
         }
+        let constants = eurane::Constants {
+            look: milliseconds(self.buffer_check_ms),
+            pending: Duration::from_secs_f64(self.pending_after_trigger_s),
+            report: milliseconds(self.throughput_report_ms),
+            // Rates are compared as whole numbers.
+            low: self.downswitch_below_kbps.ceil() as u64,
+            high: self.timer_cancelled_above_kbps.floor() as u64,
+        };
         Ok(Case {
             id: self.id,
             file: self.file,
@@ -209,6 +210,7 @@ impl Description for SwitchScenario {
                 threshold: Bytes::new(self.upswitch_dl_bytes),
                 uplink_threshold: Bytes::new(self.upswitch_ul_bytes),
                 timer: Duration::from_secs_f64(self.downswitch_timer_s),
+                constants,
             }),
             rlc: Rlc::default(),
             lost: [Vec::new(), Vec::new()],

@@ -37,6 +37,12 @@ pub trait Attachment: Send {
     /// Another system serves a terminal, which gives back what it had.
     fn on_leave(&mut self, _now: Instant, _terminal: u32) {}
 
+    /// Whether a terminal's channel down is chosen at the Node B, when a PDU comes there (EURANE). Otherwise it is chosen at the RNC, when
+    /// the PDU leaves.
+    fn chooses_at_node_b(&self) -> bool {
+        false
+    }
+
     /// The instant that [`Attachment::next_timeout`] named has come.
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting);
 

@@ -30,17 +30,54 @@ pub struct Config {
     pub uplink_threshold: Bytes,
     /// How long both must have sent little. Default: 1 s.
     pub timer: Duration,
+    /// What EURANE's scripts leave alone as a rule, and so do scenarios.
+    #[serde(skip)]
+    pub constants: Constants,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { threshold: Bytes::new(500), uplink_threshold: Bytes::new(265), timer: Duration::from_secs(1) }
+        Self {
+            threshold: Bytes::new(500),
+            uplink_threshold: Bytes::new(265),
+            timer: Duration::from_secs(1),
+            constants: Constants::default(),
+        }
+    }
+}
+
+/// The other parameters of switching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// The time between two looks at the backlog (`BUFF_CHECK_INTERVAL_`).
+    pub look: Duration,
+    /// How much longer a side does not look after a request (`PENDING_TIME_AFTER_TRIGGER_`).
+    pub pending: Duration,
+    /// The time between two reports of the bits sent (`THP_REPORT_INTERVAL_`).
+    pub report: Duration,
+    /// Below this a side sent little, in units of 1024 bit/s (`DOWNSWITCH_THRESHOLD_`).
+    pub low: u64,
+    /// Above this a side sent much (`DOWNSWITCH_TIMER_THRESHOLD_`).
+    pub high: u64,
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        let [look, pending, report] = [10, 500, 500].map(Duration::from_millis);
+        Self { look, pending, report, low: 8, high: 16 }
+    }
+}
+
+impl Constants {
+    /// The rate of a side that sent this number of bits since the last report, in units of 1024 bit/s, rounded; half-way values down.
+    fn rate(&self, bits: u64) -> u64 {
+        ((bits as f64 / self.report.as_secs_f64()) as u64 + 511) / 1024
     }
 }
 
 impl AttachmentConfig for Config {
     fn build(&self, cell: &Cell) -> Box<dyn Attachment> {
-        let terminals = (0..cell.terminals).map(|_| Terminal::new()).collect();
+        let terminals = (0..cell.terminals).map(|_| Terminal::new(&self.constants)).collect();
         Box::new(Eurane { config: self.clone(), terminals, moves: VecDeque::new(), moved: [0; 2] })
     }
 
@@ -49,20 +86,10 @@ impl AttachmentConfig for Config {
     }
 }
 
-/// The time between two looks at the backlog.
-const LOOK: Duration = Duration::from_millis(10);
-/// The time after a request for which a side does not look.
-const AWAY: Duration = Duration::from_millis(510);
-/// The time between two reports of the bits sent.
-const REPORT: Duration = Duration::from_millis(500);
 /// From the report of the Node B until it is acted on.
 const REPORT_DELAY: Duration = Duration::from_micros(5);
 /// What the timer takes longer than it is set to.
 const TIMER_DELAY: Duration = Duration::from_micros(10);
-/// Below this a side sent little, in units of 1024 bit/s.
-const LOW: u64 = 8;
-/// Above this a side sent much.
-const HIGH: u64 = 16;
 
 /// The attachment.
 struct Eurane {
@@ -87,11 +114,11 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn new() -> Self {
+    fn new(constants: &Constants) -> Self {
         Self {
             service: Service::Dedicated,
-            look: [Instant::ZERO + LOOK; 2],
-            judge: Instant::ZERO + REPORT + REPORT_DELAY,
+            look: [Instant::ZERO + constants.look; 2],
+            judge: Instant::ZERO + constants.report + REPORT_DELAY,
             sent: [0; 2],
             expires: None,
         }
@@ -120,7 +147,8 @@ impl Eurane {
         };
         // Half-way values are rounded down.
         let much = (bytes + 49) / 100 * 100 > threshold.get();
-        self.terminals[n as usize].look[direction.index()] = now + if much { AWAY } else { LOOK };
+        let Constants { look, pending, .. } = self.config.constants;
+        self.terminals[n as usize].look[direction.index()] = now + look + if much { pending } else { Duration::ZERO };
         if much {
             self.command(n, Service::Dedicated);
         }
@@ -129,15 +157,15 @@ impl Eurane {
     /// What both sides reported is judged.
     fn judge(&mut self, now: Instant, n: u32) {
         let terminal = &mut self.terminals[n as usize];
-        terminal.judge = now + REPORT;
-        // Bits in half a second, in units of 1024 bit/s, rounded; half-way values down.
-        let rates = terminal.sent.map(|bits| (2 * bits + 511) / 1024);
+        let constants = &self.config.constants;
+        terminal.judge = now + constants.report;
+        let rates = terminal.sent.map(|bits| constants.rate(bits));
         terminal.sent = [0; 2];
         match terminal.expires {
-            None if rates.iter().all(|rate| *rate < LOW) => {
+            None if rates.iter().all(|rate| *rate < constants.low) => {
                 terminal.expires = Some(now + self.config.timer + TIMER_DELAY);
             }
-            Some(_) if rates.iter().any(|rate| *rate > HIGH) => terminal.expires = None,
+            Some(_) if rates.iter().any(|rate| *rate > constants.high) => terminal.expires = None,
             _ => {}
         }
     }
@@ -152,6 +180,11 @@ impl Attachment for Eurane {
 
     fn on_sent(&mut self, _now: Instant, terminal: u32, direction: Direction, bits: u32) {
         self.terminals[terminal as usize].sent[direction.index()] += u64::from(bits);
+    }
+
+    /// `TrChMeasurer` of the downlink stands at the Node B: it counts PDUs as they come there, and passes them on to one channel or the other.
+    fn chooses_at_node_b(&self) -> bool {
+        true
     }
 
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {

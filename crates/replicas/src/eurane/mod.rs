@@ -1,4 +1,5 @@
-//! What EURANE, an extension of ns-2 for UMTS, has of its own: its RLC, and its attachment.
+//! What EURANE, an extension of ns-2 for UMTS, has of its own: its RLC, its attachment, and its fair scheduler.
 
 pub mod attachment;
+pub mod fair_channel;
 pub mod rlc;

@@ -10,8 +10,8 @@ use crate::report::Outcome;
 /// How far apart the times of one event may lie: a microsecond, in nanoseconds.
 const TOLERANCE: u64 = 1_000;
 /// From a decision to the slot, and on to the arrival, in nanoseconds.
-const LEAD: u64 = 200_000;
-const CHANNEL: u64 = 5_000;
+pub const LEAD: u64 = 200_000;
+pub const CHANNEL: u64 = 5_000;
 
 /// The events of each kind and terminal: time in nanoseconds, and values.
 type Rows = BTreeMap<(String, u32), Vec<(u64, Vec<String>)>>;

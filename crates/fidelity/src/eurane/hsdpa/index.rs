@@ -80,23 +80,44 @@ impl Scenario {
         self.id.rsplit_once("-s").filter(|(_, seed)| seed.parse::<u64>().is_ok()).map_or(&self.id, |(name, _)| name)
     }
 
-    /// Whether every run of it is the same: nothing is drawn while it runs. The description says so of TCP and CBR; of TFRC it does
-    /// not, but ns-2.29's draws nothing either (`overhead_` 0) where the only threshold is always passed.
+    /// Whether every run of it is the same: nothing that matters is drawn while it runs. The description says so of TCP and CBR; of TFRC it
+    /// does not, but ns-2.29's draws nothing either (`overhead_` 0). What is drawn for a block matters if thresholds differ.
     pub fn draws_nothing(&self) -> bool {
-        self.deterministic || (self.traffic == "TFRC" && self.harq_thresholds_db == [0.0])
+        self.deterministic || self.harq_thresholds_db.iter().all(|db| *db == self.harq_thresholds_db[0])
     }
 
     /// The wire's delay, in nanoseconds.
     pub fn wire_delay(&self) -> u64 {
-        (self.wired_delay_ms * 1e6) as u64
+        (self.wired_delay_ms * 1e6).round() as u64
+    }
+
+    /// ns-2's generator as the run begins and resets the TCP senders. They have drawn once, when they were made.
+    fn phases(&self, seed: u32) -> Mrg32k3a {
+        let mut draws = Mrg32k3a::new(seed);
+        for _ in 0..self.ues {
+            draws.uniform();
+        }
+        draws
+    }
+
+    /// The same when packets are about to flow: only TCP has drawn.
+    pub fn draws(&self, seed: u32) -> Mrg32k3a {
+        if tcp(&self.traffic).is_none() {
+            return Mrg32k3a::new(seed);
+        }
+        let mut draws = self.phases(seed);
+        for _ in 0..self.ues {
+            draws.uniform();
+        }
+        draws
     }
 
     /// The same as a scenario of lasthop. Each terminal stands for EURANE's RLC, which takes a little time to hand up: that time
     /// is a link to the node of the flow's end, and a part of the way from the RNC to the host.
     ///
-    /// The phases of the TCP senders' clocks are what ns-2's generator gives with `seed`: one for each sender, in order, after one
-    /// number for each terminal. What those first numbers are for is not known. That they are drawn is inferred: with them
-    /// every deterministic run agrees, and of the eight ways to have three clocks before or after the middle of a tick one only does.
+    /// The phases of the TCP senders' clocks are what ns-2's generator gives with `seed`: one for each sender, in order, after as many that
+    /// are drawn in vain. A sender draws its phase when it is reset (`boot_time_`): when it is made, and again as the run begins, which resets
+    /// every agent.
     pub fn text(&self, seed: u32) -> Result<String, String> {
         if self.cqi_pattern.len() != self.ues as usize {
             return Err("cqi_pattern: not one for each UE".to_owned());
@@ -149,10 +170,7 @@ impl Scenario {
             decibels(&thresholds),
         );
         let bytes = self.packet_bytes;
-        let mut draws = Mrg32k3a::new(seed);
-        for _ in 0..self.ues {
-            draws.uniform();
-        }
+        let mut draws = self.phases(seed);
         let mut transport = || match (self.traffic.as_str(), self.cbr_kbps) {
             ("CBR", Some(kbps)) => {
                 Ok(format!("transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}"))

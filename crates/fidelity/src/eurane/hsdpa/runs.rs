@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::events::{CHANNEL, LEAD};
 use super::index::Scenario;
 use super::watch::{self, Seen};
 use crate::means::{Mean, Test, rejected, welch};
@@ -84,7 +85,7 @@ pub fn compare_random(scenarios: &[Scenario], reference: &Reference) -> Result<O
             "one run that rounding and draws decide: there is no spread to hold it against".to_owned(),
         ));
     };
-    let ours = (1..=SEEDS).map(|seed| watch::run(first, seed)).collect::<Result<Vec<_>, _>>()?;
+    let ours = (1..=SEEDS).map(|seed| watch::run(first, seed, false)).collect::<Result<Vec<_>, _>>()?;
     let mut tests = Vec::new();
     for ue in 0..first.ues {
         let theirs = scenarios.iter().map(|s| row(reference, &s.id, ue)).collect::<Result<Vec<_>, _>>()?;
@@ -121,8 +122,13 @@ fn reduce(seen: &Seen, ue: u32) -> Row {
     let mean = delays.iter().sum::<f64>() / delays.len().max(1) as f64;
     let quantile = |share: f64| delays.get((delays.len() as f64 * share) as usize).copied().unwrap_or(0.0);
     let bytes: u64 = sdus("SDU_OUT").map(|sdu| u64::from(sdu.bytes)).sum();
-    let blocks = || seen.blocks.iter().filter(|(at, of, _)| *of == ue && WINDOW.contains(at)).map(|(.., block)| block);
-    let first = || blocks().filter(|block| block.transmission == 1);
+    // Decisions count when they are made, transmissions when they are sent, failures when they come.
+    let blocks = move |later: u64| {
+        let of_ue = seen.blocks.iter().filter(move |(at, of, _)| *of == ue && WINDOW.contains(&(at + later)));
+        of_ue.map(|(.., block)| block)
+    };
+    let first = || blocks(0).filter(|block| block.transmission == 1);
+    let sent_as = |number: u32| blocks(LEAD).filter(move |block| block.transmission == number).count();
     let pdus: u64 = first().map(|block| u64::from(block.data / 320)).sum();
     let sent = seen.sent_pdus.iter().filter(|(at, of)| *of == ue && WINDOW.contains(at)).count();
     let count = |n: usize| n as f64 / SECONDS;
@@ -135,9 +141,9 @@ fn reduce(seen: &Seen, ue: u32) -> Row {
         count(sdus("SDU_DROP").count()),
         count(first().count()),
         count(pdus as usize),
-        count(blocks().filter(|block| block.transmission == 2).count()),
-        count(blocks().filter(|block| block.transmission == 3).count()),
-        count(blocks().filter(|block| !block.received).count()),
+        count(sent_as(2)),
+        count(sent_as(3)),
+        count(blocks(LEAD + CHANNEL).filter(|block| !block.received).count()),
         count(sent),
     ];
     COLUMNS.into_iter().map(str::to_owned).zip(values).collect()

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::observe::{PduStep, SeenPdu};
-use lasthop_core::net::{Cause, NodeId, Observation, Observer, Packet, Place, SeenBlock};
+use lasthop_core::net::{Cause, Header, NodeId, Observation, Observer, Packet, Place, SeenBlock};
 use lasthop_core::scenario::{builder, read};
 
+use super::draws::Draws;
 use super::index::{HAND_UP, Scenario, WIRE_BPS};
 
 /// The events of a run.
@@ -41,21 +42,30 @@ pub struct Sdu {
 /// Events are recorded until then, in nanoseconds.
 pub const EVENTS_END: u64 = 1_900_000_000;
 
-/// Runs a scenario.
-pub fn run(scenario: &Scenario, seed: u32) -> Result<Seen, String> {
-    let document = read::toml(&scenario.text(seed)?, "scenario").map_err(|e| e.to_string())?;
+/// Runs a scenario. If it is to be replayed, thresholds are drawn as in EURANE.
+pub fn run(scenario: &Scenario, seed: u32, replay: bool) -> Result<Seen, String> {
+    let mut document = read::toml(&scenario.text(seed)?, "scenario").map_err(|e| e.to_string())?;
     let names = document.scenario.node_names();
     let ue_of_node = |n: &String| n.strip_prefix("mobile[")?.strip_suffix(']')?.parse().ok();
+    let draws = replay.then(|| Draws::new(scenario.draws(seed)));
+    if let Some(draws) = &draws {
+        draws.decide(&mut document.scenario);
+    }
     let watcher = Watcher {
+        draws: draws.clone(),
         wire_delay: scenario.wire_delay(),
         wire_free: 0,
         ues: names.iter().map(ue_of_node).collect(),
         packets: BTreeMap::new(),
+        first: BTreeMap::new(),
         places: BTreeMap::new(),
         seen: Seen::default(),
     };
     let mut built =
         builder::build(&document.scenario, seed.into(), Some(Box::new(watcher))).map_err(|e| e.to_string())?;
+    if let Some(draws) = &draws {
+        draws.begin(&mut built.simulation);
+    }
     let end = Instant::ZERO + document.scenario.duration;
     built.simulation.run_until(end, u64::MAX).map_err(|e| e.to_string())?;
     let watcher = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Watcher>().ok());
@@ -95,6 +105,7 @@ pub fn run(scenario: &Scenario, seed: u32) -> Result<Seen, String> {
 
 /// Takes down what happens.
 struct Watcher {
+    draws: Option<Draws>,
     wire_delay: u64,
     /// When the wire to the RNC has sent what it has.
     wire_free: u64,
@@ -102,6 +113,8 @@ struct Watcher {
     ues: Vec<Option<u32>>,
     /// The numbers of packets, by flow, direction and number at the sender.
     packets: BTreeMap<(u32, bool, u64), usize>,
+    /// The number of the first SDU to each terminal.
+    first: BTreeMap<u32, usize>,
     /// Places that were seen.
     places: BTreeMap<u32, ()>,
     seen: Seen,
@@ -120,7 +133,9 @@ impl Watcher {
 
     fn sdu(&mut self, at: u64, ue: u32, event: &'static str, packet: &Packet, down: bool) {
         let number = self.number(packet, down);
-        self.seen.sdus.push(Sdu { at, ue, event, number, bytes: packet.size });
+        let first = down && event != "SDU_DROP" && *self.first.entry(ue).or_insert(number) == number;
+        let bytes = if first && event == "SDU_OUT" { last_part(packet.size) } else { packet.size };
+        self.seen.sdus.push(Sdu { at, ue, event, number, bytes });
     }
 }
 
@@ -131,6 +146,9 @@ impl Observer for Watcher {
             Observation::Sent { node, packet } => match self.ue(node) {
                 Some(ue) => self.sdu(now, ue, "UL_SDU_IN", packet, false),
                 None => {
+                    if let (Some(draws), Header::Tfrc(_)) = (&self.draws, &packet.header) {
+                        draws.on_tfrc(packet.flow.0);
+                    }
                     self.wire_free = self.wire_free.max(now) + u64::from(packet.size) * 8_000_000_000 / WIRE_BPS;
                     self.sdu(self.wire_free + self.wire_delay, packet.flow.0, "SDU_IN", packet, true);
                 }
@@ -150,7 +168,15 @@ impl Observer for Watcher {
                 self.places.insert(place.0, ());
                 self.seen.blocks.push((now, place.0, *block));
             }
+            Observation::Pdu { at, place, step: step @ PduStep::Aired, .. } => {
+                if let Some(draws) = &self.draws {
+                    draws.see(at, place, step);
+                }
+            }
             Observation::Pdu { at, place, step, pdu, .. } if matches!(step, PduStep::Sent | PduStep::Received) => {
+                if let Some(draws) = &self.draws {
+                    draws.see(at, place, step);
+                }
                 self.places.insert(place.0, ());
                 let at = at.as_nanos();
                 if step == PduStep::Sent {
@@ -169,6 +195,15 @@ impl Observer for Watcher {
         self
     }
 }
+
+/// The size of an SDU's last PDU. EURANE's RNC notes the size of an SDU when it begins to cut it, but not that of a terminal's first
+/// (`SDU_size_` is 0 then, not -1), which leaves the terminal's RLC with this size.
+fn last_part(bytes: u32) -> u32 {
+    if bytes > PDU_BYTES { (bytes - 1) % PDU_BYTES + 1 } else { bytes }
+}
+
+/// EURANE's PDUs.
+const PDU_BYTES: u32 = 40;
 
 /// A PDU in EURANE's words: kind, sn, poll, fsn and bitmap.
 fn values(pdu: &SeenPdu<'_>) -> [String; 5] {

@@ -376,7 +376,7 @@ impl Hsdpa {
             let data = mobile.buffer.fill(core, grant.bits / 8);
             mobile.count_dropped(core);
             mobile.begun += 1;
-            let (number, attempts) = (mobile.begun, Attempts::new(grant, 0.0));
+            let (number, attempts) = (mobile.begun, Attempts::new(grant, sir, 0.0));
             harq.start(terminal as usize, Block { terminal, number, data, attempts, received: false });
             sent.push(terminal);
             Some((grant, grant.bits))

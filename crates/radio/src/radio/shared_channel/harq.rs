@@ -5,6 +5,7 @@
 //! the terminal gives 7.5 slots of a radio frame, 5 ms, after the block (TS 25.211 §7.7).
 
 use crate::radio::rate_map::Grant;
+use lasthop_net::engine::Decibel;
 
 /// How many processes HS-DSCH can have: at least six, so that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
 pub const PROCESSES: std::ops::RangeInclusive<u8> = 6..=8;
@@ -37,6 +38,8 @@ pub struct Block<D> {
 pub struct Attempts {
     /// Its format.
     pub grant: Grant,
+    /// The ratio of signal to interference for which that was chosen.
+    pub sir: Decibel,
     /// How often it has been sent.
     pub transmission: u32,
     /// Drawn from [0, 1): how hard it is to receive.
@@ -46,9 +49,9 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// None yet, in this format.
-    pub fn new(grant: Grant, draw: f64) -> Self {
-        Self { grant, transmission: 0, draw, combined: 0.0 }
+    /// None yet, in this format, which was chosen for this ratio.
+    pub fn new(grant: Grant, sir: Decibel, draw: f64) -> Self {
+        Self { grant, sir, transmission: 0, draw, combined: 0.0 }
     }
 }
 
@@ -119,7 +122,7 @@ mod tests {
 
     fn block(terminal: u32) -> Block<u32> {
         let grant = Grant { format: 14, resources: 4, bits: 2583 };
-        Block { terminal, number: 7, data: 320, attempts: Attempts::new(grant, 0.0), received: false }
+        Block { terminal, number: 7, data: 320, attempts: Attempts::new(grant, Decibel::ZERO, 0.0), received: false }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::radio::rate_map::RateMap;
+use crate::radio::rate_map::{RateMap, cqi};
 use lasthop_net::engine::{Decibel, Fault};
 
 use super::harq::Attempts;
@@ -92,7 +92,10 @@ impl Reception for Thresholds {
             None => Decibel::ZERO,
             Some(place) => self.gains.get(place).or(self.gains.last()).copied().unwrap_or(Decibel::ZERO),
         };
-        FIRST + f64::from(block.grant.format) + gain.db() >= threshold.db()
+        // The CQI, not the format: those above the last format are sent with the last, and received with more power. EURANE reads both
+        // powers in single precision.
+        let power = FIRST + f64::from(cqi::of_sir(block.sir)) + gain.db();
+        power as f32 >= threshold.db() as f32
     }
 }
 
@@ -105,7 +108,7 @@ mod tests {
     fn tries(reception: &dyn Reception, cqi: u8, draw: f64, sir: Decibel) -> [bool; 3] {
         let map = cqi::Config::default().build();
         let grant = Grant { format: cqi, resources: 1, bits: 137 };
-        let mut block = Attempts::new(grant, draw);
+        let mut block = Attempts::new(grant, cqi::to_sir(cqi), draw);
         [(); 3].map(|()| {
             block.transmission += 1;
             reception.receives(&mut block, sir, &*map)
@@ -136,6 +139,15 @@ mod tests {
             (of(0.0), of(0.199), of(0.2), of(0.999)),
             ([false, true, true], [false, true, true], [true; 3], [true; 3])
         );
+        // Beyond the last format power still grows with the CQI.
+        let high = Thresholds { thresholds: db(&[64.0]), ..Thresholds::default() };
+        assert_eq!(
+            [22, 23, 24, 25, 30].map(|cqi| tries(&*high.build(), cqi, 0.5, Decibel::ZERO)[0]),
+            [false, false, true, true, true]
+        );
+        // 58.02 is 54 and 4.02, whatever the digits beyond single precision.
+        let close = Thresholds { gains: db(&[4.02]), thresholds: db(&[58.02]) };
+        assert_eq!(tries(&*close.build(), 14, 0.5, Decibel::ZERO), [false, true, true]);
         let never = Thresholds { thresholds: db(&[60.0]), ..Thresholds::default() };
         assert_eq!(tries(&*never.build(), 14, 0.5, Decibel::ZERO), [false; 3]);
         assert_eq!(tries(&*Thresholds::default().build(), 1, 0.5, Decibel::ZERO), [true; 3]);

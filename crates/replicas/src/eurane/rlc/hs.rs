@@ -6,8 +6,8 @@
 //! - SDUs are cut into PDUs when they come. A last part with room for more waits a little for the next SDU, and is padded then. The
 //!   buffer counts PDUs.
 //! - A PDU gets its sequence number when it leaves. What a report misses is put in front of all others, unless it stands there
-//!   already. There is no repetition for a poll.
-//! - The last PDU of a grant polls. The poll timer only makes the next PDU poll, whichever it is.
+//!   already; it polls again if it did when it left first. There is no repetition for a poll.
+//! - The last PDU of a grant polls. The poll timer only makes the next PDU poll, whichever it is; before the first report it does nothing.
 //! - A report waits for a PDU with enough padding. If none comes in a second (the parameter says 1 ms, and is read
 //!   as 1 s), it takes its place behind the PDUs that wait, and is still taken to be wanted: so one more may ride
 //!   later, and no gap and no poll asks for the next in time.
@@ -41,10 +41,10 @@ pub struct Entity {
     /// PDUs that wait for capacity.
     queue: VecDeque<Waiting>,
     /// PDUs kept for retransmission, from `kept_from` on.
-    kept: VecDeque<Content>,
+    kept: VecDeque<Kept>,
     kept_from: u32,
-    /// FSN of the last report.
-    reported: u32,
+    /// FSN of the last report; `None` before the first.
+    reported: Option<u32>,
     /// Whether the next PDU polls.
     poll_wanted: bool,
     /// The PDU sent again with a poll that a report has yet to cover. `None`: any report will do.
@@ -67,9 +67,17 @@ pub struct Entity {
 enum Waiting {
     New(Content),
     /// The PDU with this sequence number, again.
-    Again(u32, Content),
+    Again(u32, Kept),
     /// A report, as it was when it was made.
     Report(Status),
+}
+
+/// A PDU that left.
+#[derive(Clone, Copy)]
+struct Kept {
+    content: Content,
+    /// Whether it polled. EURANE keeps it with its poll bit, unlike the entity at the terminal.
+    poll: bool,
 }
 
 /// Counts since the start.
@@ -98,7 +106,7 @@ impl Entity {
             queue: VecDeque::new(),
             kept: VecDeque::new(),
             kept_from: 0,
-            reported: 0,
+            reported: None,
             poll_wanted: false,
             awaited: None,
             poll_expires: Timer::OFF,
@@ -118,7 +126,9 @@ impl Entity {
 
     /// The next PDU that may leave. While the window is closed new ones may not.
     fn take(&mut self) -> Option<Waiting> {
-        if self.next_sn() <= self.reported + self.window {
+        // EURANE's `FSN_` is -1 before the first report.
+        let from = self.reported.map_or(0, |first| u64::from(first) + 1);
+        if u64::from(self.next_sn()) < from + u64::from(self.window) {
             return self.queue.pop_front();
         }
         let place = self.queue.iter().position(|waiting| !matches!(waiting, Waiting::New(_)))?;
@@ -175,15 +185,15 @@ impl Entity {
         while self.kept_from < status.first && self.kept.pop_front().is_some() {
             self.kept_from += 1;
         }
-        self.reported = status.first;
+        self.reported = Some(status.first);
         for (place, received) in status.received.iter().enumerate().rev() {
             let sn = status.first + place as u32;
             let stands = |waiting: &Waiting| matches!(waiting, Waiting::Again(other, _) if *other == sn);
             if !received
-                && let Some(content) = self.kept.get((sn - self.kept_from) as usize)
+                && let Some(kept) = self.kept.get((sn - self.kept_from) as usize)
                 && !self.queue.iter().any(stands)
             {
-                self.queue.push_front(Waiting::Again(sn, *content));
+                self.queue.push_front(Waiting::Again(sn, *kept));
             }
         }
         let highest = (status.first + status.received.len() as u32).checked_sub(1);
@@ -215,20 +225,21 @@ impl LinkArq for Entity {
             Waiting::New(content) => {
                 let poll = self.polls(slot, None);
                 let sn = self.next_sn();
-                self.kept.push_back(content);
+                self.kept.push_back(Kept { content, poll });
                 self.totals.new += 1;
                 Some(self.data(slot, sn, &content, poll, Reason::New))
             }
-            Waiting::Again(sn, content) => {
-                let poll = self.polls(slot, Some(sn));
+            Waiting::Again(sn, kept) => {
+                let poll = self.polls(slot, Some(sn)) || kept.poll;
                 self.totals.again += 1;
-                Some(self.data(slot, sn, &content, poll, Reason::Retransmission))
+                Some(self.data(slot, sn, &kept.content, poll, Reason::Retransmission))
             }
             Waiting::Report(status) => {
-                // The poll bit of a report means nothing to the terminal, but is spent.
-                self.polls(slot, Some(status.first));
+                // The poll bit of a report means nothing to the terminal.
+                let poll = self.polls(slot, Some(status.first));
                 self.totals.alone += 1;
                 Some(Pdu {
+                    poll,
                     reason: Reason::Control,
                     padding: u16::from(self.pdu) - status.bytes,
                     bits: u32::from(self.pdu) * 8,
@@ -267,7 +278,11 @@ impl LinkArq for Entity {
             }
         }
         if self.poll_expires.at <= now {
-            (self.awaited, self.poll_expires, self.poll_wanted) = (None, Timer::OFF, true);
+            self.poll_expires = Timer::OFF;
+            // EURANE asks whether the highest number sent is that of the last report, but never notes it (`maxseq_`, -1 for ever).
+            if self.reported.is_some() {
+                (self.awaited, self.poll_wanted) = (None, true);
+            }
         }
         if self.receiver.next_timeout() <= now {
             self.receiver.on_timeout(now);
@@ -329,3 +344,6 @@ impl LinkArq for Entity {
 
 /// Data or control, and the kind of control PDU.
 const HEADER_BITS: u32 = 4;
+
+#[cfg(test)]
+mod tests;

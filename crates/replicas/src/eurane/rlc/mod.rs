@@ -57,18 +57,19 @@ impl Entity {
         self.receiver.wants_report() || self.sender.mrw.wanted()
     }
 
-    /// The size of the pending report and order, in bytes.
-    fn control_bytes(&self) -> u8 {
+    /// The size of the pending report and order, in bytes. It counts bits that the report has no room for: EURANE leaves out what does not
+    /// fit into a PDU, but says the size of all.
+    fn control_bytes(&self) -> u16 {
         let report = if self.receiver.wants_report() { BITMAP_BITS + self.receiver.report_bits() } else { 0 };
         let mrw = if self.sender.mrw.wanted() { MRW_BITS } else { 0 };
-        (HEADER_BITS + report + mrw).div_ceil(8).min(u32::from(self.pdu)) as u8
+        (HEADER_BITS + report + mrw).div_ceil(8) as u16
     }
 
     /// Whether the pending report and order should wait for a PDU with data, in this interval or a later one.
-    fn rides(&mut self, slot: &Slot, bytes: u8) -> bool {
+    fn rides(&mut self, slot: &Slot, bytes: u16) -> bool {
         let next = slot.now + slot.tti;
         let due = *self.due.get_or_insert(next);
-        if self.pdu < bytes + 2 * INDICATOR + LEAST_SECOND {
+        if u16::from(self.pdu) < bytes + u16::from(2 * INDICATOR + LEAST_SECOND) {
             return false;
         }
         // EURANE counts the PDUs left in this interval as sent one interval later, and so on.
@@ -78,11 +79,11 @@ impl Entity {
         };
         let [all, left] = slot.pdus_of(u32::from(self.pdu) * 8).map(u64::from);
         let pdus = all * (intervals as u64 - 1) + left;
-        self.sender.carries(bytes + INDICATOR, pdus)
+        self.sender.carries(bytes as u8 + INDICATOR, pdus)
     }
 
     /// The pending report and order, for a PDU of `slot`.
-    fn control(&mut self, slot: &Slot, bytes: u8) -> Option<Box<Control>> {
+    fn control(&mut self, slot: &Slot, bytes: u16) -> Option<Box<Control>> {
         self.due = None;
         let mrw = self.sender.mrw.take(slot.at);
         let others = HEADER_BITS + BITMAP_BITS + if mrw.is_some() { MRW_BITS } else { 0 };
@@ -94,17 +95,17 @@ impl Entity {
             received,
             give_up: mrw.iter().map(|mrw| mrw.sn).collect(),
             kept: mrw.map_or(0, |mrw| mrw.resume),
-            bytes: u16::from(bytes),
+            bytes,
             ..Status::default()
         })))
     }
 
     /// The pending report and order in a PDU of their own.
-    fn alone(&mut self, slot: &Slot, bytes: u8) -> Pdu {
+    fn alone(&mut self, slot: &Slot, bytes: u16) -> Pdu {
         self.alone += 1;
         Pdu {
             reason: Reason::Control,
-            padding: u16::from(self.pdu - bytes),
+            padding: u16::from(self.pdu).saturating_sub(bytes),
             bits: u32::from(self.pdu) * 8,
             control: self.control(slot, bytes),
             ..Pdu::default()
@@ -126,13 +127,13 @@ impl LinkArq for Entity {
             if !self.rides(slot, bytes) {
                 return Some(self.alone(slot, bytes));
             }
-            reserve = bytes + INDICATOR;
+            reserve = bytes as u8 + INDICATOR;
         }
         let mut pdu = self.sender.pull(slot, reserve)?;
         if reserve > 0 && pdu.padding >= u16::from(reserve) {
             pdu.padding -= u16::from(reserve);
             pdu.indicators += 1;
-            pdu.control = self.control(slot, reserve - INDICATOR);
+            pdu.control = self.control(slot, u16::from(reserve - INDICATOR));
         }
         Some(pdu)
     }
@@ -143,7 +144,8 @@ impl LinkArq for Entity {
     }
 
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
-        let mut asked = pdu.poll;
+        // The poll bit of a report that comes alone is not looked at.
+        let mut asked = pdu.poll && pdu.data > 0;
         if let Some(Control::Status(status)) = pdu.control.as_deref() {
             if !status.received.is_empty() {
                 self.sender.on_report(status);
@@ -178,6 +180,10 @@ impl LinkArq for Entity {
     }
 
     fn on_channel_change(&mut self, at: Instant, former: Duration, tti: Duration) {
+        // A report that waits for a ride has been due since it was wanted: an interval of the former channel after the next opportunity.
+        if self.wants_control() {
+            self.due.get_or_insert(at + former);
+        }
         self.sender.ticks.change(at, former, tti);
     }
 

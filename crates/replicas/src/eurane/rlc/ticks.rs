@@ -30,13 +30,16 @@ pub(super) struct Timer {
     seconds: Option<f64>,
     /// Whether its PDU left later than the tick of its interval, as all do there.
     spaced: bool,
+    /// Whether it ends an interval after the tick at which it started. The next tick was scheduled before it, and comes first if
+    /// the sums are equal.
+    next: bool,
     /// Whether it was put off to the moment after a tick.
     late: bool,
 }
 
 impl Timer {
     /// One that is off.
-    pub const OFF: Self = Self { at: Instant::MAX, seconds: None, spaced: false, late: false };
+    pub const OFF: Self = Self { at: Instant::MAX, seconds: None, spaced: false, next: false, late: false };
 
     /// One that ends before the tick with which it coincides.
     pub fn new(at: Instant) -> Self {
@@ -91,7 +94,7 @@ impl Ticks {
         let tick = self.seconds();
         let sent = tick + slot.at.since(slot.now).as_secs_f64();
         let seconds = Some(sent + (length.as_secs_f64() - (sent - tick)));
-        Timer { at, seconds, spaced: slot.at != slot.now, late: false }
+        Timer { at, seconds, spaced: slot.at != slot.now, next: at == slot.now + slot.tti, late: false }
     }
 
     /// From the tick `at` on intervals last `tti`, no longer `former`.
@@ -112,7 +115,8 @@ impl Ticks {
         }
         let Some(seconds) = timer.seconds else { return };
         self.advance(now);
-        if self.last == now && seconds > self.seconds() {
+        let tick = self.seconds();
+        if self.last == now && (seconds > tick || (timer.next && seconds == tick)) {
             (timer.at, timer.late) = (now + MOMENT, true);
         }
     }
@@ -222,6 +226,8 @@ mod tests {
         for (at, after) in
             [(1_009, false), (1_829, false), (1_839, false), (1_849, true), (15_839, true), (15_869, false)]
         {
+            // Of one interval both are the same sum, and the tick was scheduled first.
+            assert_eq!(end(&mut Ticks::new(), &slot(ms(at), 10), 10), ms(at + 10) + MOMENT, "at {at} ms");
             let mut ticks = Ticks::new();
             let now = ms(at);
             assert_eq!(end(&mut ticks, &slot(now, 10), 170) > now + Duration::from_millis(170), after, "at {at} ms");

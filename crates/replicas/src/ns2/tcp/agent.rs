@@ -616,7 +616,8 @@ impl TcpAgent {
     /// Whether a fast retransmit is allowed: not below `recover`, unless `bugFix_` is off or the
     /// first data packet is lost.
     pub fn may_retransmit_fast(&self) -> bool {
-        self.highest_ack > self.recover || (!self.settings.guard && !self.settings.ecn) || self.highest_ack == 0
+        let first = self.settings.heeds_first_loss && self.highest_ack == 0;
+        self.highest_ack > self.recover || (!self.settings.guard && !self.settings.ecn) || first
     }
 
     /// Whether the last cut answered a congestion mark.
@@ -655,7 +656,7 @@ impl TcpAgent {
         let idle = self.is_idle();
         if !idle || self.settings.idle_restart {
             self.recover = self.max_seq;
-            if self.highest_ack == -1 && self.initial_window > 1.0 {
+            if self.settings.heeds_first_loss && self.highest_ack == -1 && self.initial_window > 1.0 {
                 // The first packet was lost.
                 self.initial_window = 1.0;
             }

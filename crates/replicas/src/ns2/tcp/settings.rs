@@ -43,6 +43,9 @@ pub struct Settings {
     pub guard: bool,
     /// `precisionReduce_`.
     pub exact_half: bool,
+    /// Whether the loss of the first packet is heeded (`bugfix_ss_`): after that of a SYN the window begins with one packet, and the first packet
+    /// of data may be retransmitted fast. ns-2 has this since it cuts windows exactly (2006).
+    pub heeds_first_loss: bool,
     /// `tcpTick_`, seconds.
     pub tick: f64,
     /// `minrto_`, seconds.
@@ -105,6 +108,7 @@ impl Settings {
             timestamps: config.timestamps.unwrap_or(config.variant == Some(Variant::Xcp)),
             guard: config.guard.unwrap_or(true),
             exact_half: config.exact_half.unwrap_or(true),
+            heeds_first_loss: config.exact_half.unwrap_or(true),
             tick: seconds(granularity, 0.01),
             min_rto: seconds(min, 0.2),
             max_rto: seconds(max, 60.0),

@@ -7,9 +7,11 @@ use crate::engine::{Duration, Fault};
 use crate::profile::Profile;
 use crate::radio::quality::trace::{Run, Traces};
 use crate::radio::rate_map::{RateMapConfig, cqi};
+use crate::radio::scheduler;
 use crate::radio::shared_channel::{SLOT, harq};
 use crate::radio::umts::hs_dsch::Setup;
 use crate::radio::umts::hs_dsch::capacity::Plan;
+use crate::replicas::eurane::fair_channel::FairChannel;
 
 use crate::scenario::registry::{Reception, Scheduler};
 
@@ -190,7 +192,15 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
     Setup {
         quality: Box::new(Traces::new((0..cell.ues as usize).map(trace))),
         rate_map: hs_dsch.rate_map().build(),
-        scheduler: hs_dsch.scheduler(profile).config().build(SLOT),
+        scheduler: match hs_dsch.scheduler(profile) {
+            // EURANE's own arithmetic, with its own window.
+            Scheduler::FairChannel(config)
+                if profile.is_ns2() && config == scheduler::fair_channel::Config::default() =>
+            {
+                Box::new(FairChannel::default())
+            }
+            scheduler => scheduler.config().build(SLOT),
+        },
         reception: hs_dsch.reception(profile).config().build(),
         processes: hs_dsch.processes,
         transmissions: hs_dsch.transmissions,

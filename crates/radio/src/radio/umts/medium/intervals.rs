@@ -239,8 +239,24 @@ impl Umts {
         self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
     }
 
+    /// PDUs on their way to the Node B go on over the channel that serves their terminal now.
+    pub(super) fn redirect(&mut self, core: &mut Core, terminal: u32) {
+        let Some(channel) = self.channel(terminal, Direction::Down) else { return };
+        let mut first = None;
+        let coming = self.flights.to_node_b.iter_mut();
+        for pdu in coming.filter(|pdu| pdu.terminal == terminal && pdu.channel != channel) {
+            self.channels.clock_of(pdu.channel).coming -= 1;
+            self.channels.clock_of(channel).coming += 1;
+            pdu.channel = channel;
+            first = first.or(Some(pdu.at));
+        }
+        if let Some(at) = first {
+            self.arm_frame(core, self.channels[channel].clock, at);
+        }
+    }
+
     /// PDUs that have come to the Node B by now stand in its queues.
-    fn arrive_at_node_b(&mut self, core: &mut Core) {
+    pub(super) fn arrive_at_node_b(&mut self, core: &mut Core) {
         while self.flights.to_node_b.front().is_some_and(|first| first.at <= core.now())
             && let Some(ToNodeB { at, channel, terminal, pdu }) = self.flights.to_node_b.pop_front()
         {

@@ -214,6 +214,9 @@ impl Umts {
         if !self.attachment_alarm.rings(core) {
             return;
         }
+        if self.attachment.chooses_at_node_b() {
+            self.arrive_at_node_b(core);
+        }
         self.attachment.on_timeout(core.now(), &Bearers(&self.terminals));
         self.follow_attachment(core);
     }
@@ -228,6 +231,9 @@ impl Umts {
             let place = self.terminals[terminal as usize].senders[Direction::Down.index()].place;
             core.observe(&Observation::Served { place, service: service.name() });
             self.tell_area(core.now(), terminal, service == Service::Dedicated);
+            if self.attachment.chooses_at_node_b() {
+                self.redirect(core, terminal);
+            }
             for direction in Direction::BOTH {
                 self.change_clock(core, terminal, direction);
             }

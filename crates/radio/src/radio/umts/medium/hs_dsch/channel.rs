@@ -152,11 +152,11 @@ impl HsDsch {
             |_, _| CODES,
             |candidate, _| {
                 let (grant, pdus) = format(&**rate_map, candidate.sir, pdu_bits)?;
-                chosen = Some((candidate.terminal, grant, pdus));
+                chosen = Some((candidate.terminal, candidate.sir, grant, pdus));
                 Some((grant, candidate.bits))
             },
         );
-        let Some((terminal, grant, most)) = chosen else { return };
+        let Some((terminal, sir, grant, most)) = chosen else { return };
         let Terminal { queue, draws, counts, .. } = &mut terminals[terminal as usize];
         let mut data = self.spare.pop().unwrap_or_default();
         let number = queue.fill(now, most as usize, &mut data);
@@ -165,7 +165,7 @@ impl HsDsch {
         }
         counts.blocks += 1;
         counts.pdus += data.len() as u64;
-        let attempts = Attempts::new(grant, draws.unit());
+        let attempts = Attempts::new(grant, sir, draws.unit());
         self.harq.start(process, Block { terminal, number, data, attempts, received: false });
     }
 
