@@ -52,7 +52,7 @@ impl Socket {
                 break;
             }
             // Nagle with Minshall's change: a small segment waits for an earlier small one.
-            let small = written % tcp.mss > 0 && tcp.snd_sml > tcp.snd_una && !tcp.closing && !probe;
+            let small = !written.is_multiple_of(tcp.mss) && tcp.snd_sml > tcp.snd_una && !tcp.closing && !probe;
             if small && whole == 1 {
                 break;
             }
