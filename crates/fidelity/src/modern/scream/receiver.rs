@@ -11,7 +11,7 @@ use super::sender::Packet;
 
 /// kReportedRtpPackets.
 const REPORTED: u64 = 32;
-/// kMaxRtcpSize, 900 bytes: a report speaks of a stream so often at most.
+/// kMaxRtcpSize, 900 bytes: a report speaks of a stream this many times at most.
 const TIMES: usize = 13;
 /// ackDiff: half of them.
 const UNREPORTED: u64 = 16;
