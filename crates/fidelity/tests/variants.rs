@@ -234,6 +234,8 @@ fn a_log_that_differs_in_one_output_is_found() {
         is_kind.then(|| format!("{head},{}", last.parse::<u64>().unwrap() + 1))
     }
     assert!(changed("prague/prague-ev-10M-10ms.csv", "prague", |row| next(row, "O")).contains("packet"));
+    let resized = |row: &str| row.starts_with('X').then(|| row.replace(",1400,", ",1399,")).filter(|new| new != row);
+    assert!(changed("prague/prague-ev-10M-10ms.csv", "prague-size", resized).contains("bytes of a packet"));
     assert!(changed("gcc/gcc-events-1M-8s.csv", "gcc", |row| next(row, "O")).contains("near"));
     assert!(changed("nada/nada-loss-1-in-100.csv", "nada", |row| next(row, "U")).contains("rmode"));
     // Without its state a packet must have changed nothing.
@@ -252,6 +254,56 @@ fn logs_of_other_kinds_are_not_supported_and_unknown_keys_fail() {
     let lines = copy.compare();
     assert!(matches!(&lines[0].outcome, Outcome::Unsupported(_)), "{:?}", lines[0]);
     assert!(matches!(&lines[1].outcome, Outcome::Failed(why) if why.contains("colour")), "{:?}", lines[1]);
+}
+
+/// A log of these rows, of this source.
+fn own(name: &str, source: &str, who: &str, rows: &[String]) -> Outcome {
+    let to = std::env::temp_dir().join(format!("lasthop-fidelity-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&to).unwrap();
+    let entry = json!({"file": "log.csv", "source": source, "who": who, "kind": "exact"});
+    std::fs::write(to.join("index.json"), json!({ "entries": [entry] }).to_string()).unwrap();
+    std::fs::write(to.join("log.csv"), rows.join("\n")).unwrap();
+    Copy(to).compare()[0].outcome.clone()
+}
+
+/// Packets each 10 ms, of which the eleventh is lost, and a pause of 710 ms: ns3-rmcat then knows of no loss any more, but its members, which the
+/// logs show, still have the intervals. A report that comes twice changes nothing. The states are those of its arithmetic in single precision.
+#[test]
+fn nada_shows_the_intervals_of_before_a_pause() {
+    let states = [
+        "150000,0,0,120001,0,0,0,0,0,0",
+        "150708.344,6.94444513,0,30001,0.00833333377,727272.75,1,10,1,1",
+        "150816.391,15.0354309,0,30001,0.0122619048,760000,1,10,10,1",
+        "171188.25,15.0354309,0,120001,0.0122619048,760000,1,10,10,1",
+        "960000.062,12.1786985,0,30001,0.0110357143,800000,0,10,10,0",
+    ];
+    let mut rows = Vec::new();
+    for (batch, (start, state)) in [0, 100_000, 200_000, 1_000_000, 1_100_000].into_iter().zip(states).enumerate() {
+        let packets = (10 * batch..10 * batch + 10).map(|number| (number, start + 10_000 * (number - 10 * batch)));
+        let at = start + 120_001;
+        rows.extend(packets.clone().map(|(number, sent)| format!("{sent},S,{number}")));
+        let arrived = packets.filter(|(number, _)| *number != 10);
+        rows.extend(arrived.map(|(number, sent)| format!("{at},F,{number},{}", sent + 20_000)));
+        rows.push(format!("{at},F,{},{}", 10 * batch + 9, start + 110_000));
+        rows.push(format!("{at},U,{state}"));
+    }
+    assert_eq!(own("pause", "nada", "", &rows), Outcome::Same(50));
+}
+
+/// RFC 9002 §5.1: one sample of the round trip, of the largest packet. 7/8 of 40.96 ms and 1/8 of 43.35 ms are 41.25875 ms, and 1.25 windows of
+/// 14,400 B in that time 436,271 B/s.
+#[test]
+fn an_acknowledgement_of_two_packets_gives_one_sample() {
+    let rows = [
+        "S,0,1,1200,0",
+        "S,26640,2,1200,0",
+        "S,26650,3,1200,0",
+        "A,40960,1",
+        "O,40960,12000,366210,",
+        "A,70000,2,3",
+        "O,70000,14400,436271,",
+    ];
+    assert_eq!(own("two", "cc", "quinn-newreno", &rows.map(str::to_owned)), Outcome::Same(4));
 }
 
 /// A change of one row of a log.
@@ -282,7 +334,9 @@ const NS3: &str = "ns3/ns3-TcpLinuxReno-fixed-10M-40ms.csv";
 
 #[test]
 fn each_figure_of_quic_controllers_and_of_ns3_counts() {
-    let cases: [(&str, &str, Change, &str); 8] = [
+    let cases: [(&str, &str, Change, &str); 10] = [
+        ("cc-sample-rate", SAME, |rows| set(rows, "2", 2, add(1)), "pacing rate"),
+        ("cc-threshold", SAME, |rows| set(rows, "2", 8, |_| "ssthresh=1".to_owned()), "ssthresh"),
         ("cc-window", EVENTS, |rows| set(rows, "O", 2, add(1)), "window"),
         ("cc-rate", EVENTS, |rows| set(rows, "O", 3, add(1)), "pacing rate"),
         ("cc-flight", SAME, |rows| set(rows, "2", 3, add(1200)), "in flight"),

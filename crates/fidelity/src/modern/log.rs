@@ -83,8 +83,12 @@ impl Tally {
 
     /// A number that was printed with some digits.
     pub fn near(&mut self, row: &Row<'_>, what: &str, ours: f64, theirs: f64) {
-        let agrees = (ours - theirs).abs() <= RELATIVE * theirs.abs() + ABSOLUTE;
-        self.count(agrees, row, what, &ours, &theirs);
+        self.about(row, what, ours, theirs, RELATIVE);
+    }
+
+    /// A number of which this share may be lost, beside what its digits leave open.
+    pub fn about(&mut self, row: &Row<'_>, what: &str, ours: f64, theirs: f64, share: f64) {
+        self.within(row, what, ours, theirs, share * theirs.abs() + ABSOLUTE);
     }
 
     /// A number that may be off by `tolerance`.

@@ -14,11 +14,17 @@ pub fn replay(file: &Path) -> Result<Outcome, String> {
     // Its clock skips 0.
     let mut prague = UdpPrague::new(Limits::default(), 1);
     let mut newest = i64::MIN;
+    let mut number = 0;
     for row in log.rows() {
         match row.text(0) {
-            "X" => {}
+            "X" => {
+                number += 1;
+                tally.equal(&row, "bytes of a packet", prague.packet(), row.value(2)?);
+                tally.equal(&row, "number of a packet", number, row.value(3)?);
+            }
             "A" => {
                 let [now, timestamp, echoed, received, ce, lost, sent] = row.values(1)?;
+                tally.equal(&row, "packets sent", number, sent);
                 // A timestamp of the past gives no round trip.
                 if prague.state() == State::Init || timestamp >= newest {
                     prague.on_rtt(now - echoed);

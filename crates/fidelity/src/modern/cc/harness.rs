@@ -18,6 +18,9 @@ use super::rtt::Rtt;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     pub window: u64,
+    /// Bytes a second.
+    pub pacing: Option<u64>,
+    pub ssthresh: Option<u64>,
     /// Bytes in flight.
     pub in_flight: u64,
     /// ns.
@@ -124,6 +127,8 @@ impl<'a> Harness<'a> {
             }
             samples.push(Sample {
                 window: self.quic.window(),
+                pacing: self.quic.rate(self.rtt.smoothed()),
+                ssthresh: self.quic.ssthresh(),
                 in_flight: self.in_flight.len() as u64 * PACKET,
                 srtt: self.rtt.smoothed().unwrap_or_default(),
                 delivered: std::mem::take(&mut self.delivered),

@@ -43,17 +43,29 @@ pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, Strin
             "O" => {
                 run.settle();
                 tally.equal(&row, "window", run.quic.window(), row.value(2)?);
-                let rate: Option<u64> = if row.text(3).is_empty() { None } else { Some(row.value(3)?) };
-                tally.equal(&row, "pacing rate", shown(run.quic.rate(run.rtt.smoothed())), shown(rate));
-                if let Some(ssthresh) = row.text(4).strip_prefix("ssthresh=") {
-                    let ssthresh: u64 = ssthresh.parse().map_err(|_| row.fault("ssthresh is no number"))?;
-                    tally.equal(&row, "ssthresh", run.quic.ssthresh().unwrap_or(u64::MAX), ssthresh);
-                }
+                pacing(&mut tally, &row, 3, run.quic.rate(run.rtt.smoothed()))?;
+                ssthresh(&mut tally, &row, 4, run.quic.ssthresh())?;
             }
             _ => return Err(row.unknown()),
         }
     }
     Ok(tally)
+}
+
+/// Compares a pacing rate, with a cell that is empty where there is none.
+pub fn pacing(tally: &mut Tally, row: &Row<'_>, cell: usize, ours: Option<u64>) -> Result<(), String> {
+    let theirs: Option<u64> = if row.text(cell).is_empty() { None } else { Some(row.value(cell)?) };
+    tally.equal(row, "pacing rate", shown(ours), shown(theirs));
+    Ok(())
+}
+
+/// Compares a threshold, if the state of the implementation in this cell is one.
+pub fn ssthresh(tally: &mut Tally, row: &Row<'_>, cell: usize, ours: Option<u64>) -> Result<(), String> {
+    if let Some(theirs) = row.text(cell).strip_prefix("ssthresh=") {
+        let theirs: u64 = theirs.parse().map_err(|_| row.fault("ssthresh is no number"))?;
+        tally.equal(row, "ssthresh", ours.unwrap_or(u64::MAX), theirs);
+    }
+    Ok(())
 }
 
 fn shown(rate: Option<u64>) -> String {
@@ -108,8 +120,11 @@ impl Replay {
         if acked.is_empty() && !lost.is_empty() {
             self.quic.on_timer(self.now, self.next, &lost);
         }
-        for (at, (number, sent_at)) in acked.iter().enumerate() {
+        // RFC 9002 §5.1: an acknowledgement gives one sample, of the largest packet that it acknowledges.
+        if let Some((_, sent_at)) = acked.iter().max() {
             self.rtt.update(self.now - sent_at);
+        }
+        for (at, (number, sent_at)) in acked.iter().enumerate() {
             let is_last = at + 1 == acked.len();
             let losses: &[(u64, u64)] = if is_last { &lost } else { &[] };
             let later = (acked.len() - at - 1) as u64;

@@ -8,6 +8,7 @@ use super::harness::{Harness, Sample};
 use super::implementation::{Implementation, Likeness, Measure};
 use super::path::Path;
 use super::quic::PACKET;
+use super::replay;
 use crate::modern::log::{Log, Row, Tally};
 use crate::report::Outcome;
 
@@ -101,6 +102,8 @@ fn sample_by_sample(ours: &[Sample], theirs: &[Theirs<'_>], path: &Path) -> Resu
     for (ours, theirs) in ours.iter().zip(theirs) {
         let row = &theirs.row;
         tally.equal(row, "window", ours.window, theirs.window);
+        replay::pacing(&mut tally, row, 2, ours.pacing)?;
+        replay::ssthresh(&mut tally, row, 8, ours.ssthresh)?;
         tally.equal(row, "bytes in flight", ours.in_flight, theirs.in_flight);
         tally.equal(row, "lost packets", ours.lost, theirs.lost);
         // As printed: to 1 µs, and to 10 µs.

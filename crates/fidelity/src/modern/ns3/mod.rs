@@ -117,7 +117,7 @@ fn no_target(algorithms: &[&str], path: &Path) -> Option<&'static str> {
     if has("TcpCubic") && path.loss.is_some() {
         return Some(CUBIC);
     }
-    (has("TcpBbr") && (path.loss.is_some() || algorithms.len() > 1)).then_some(BBR)
+    (has("TcpBbr") && (path.loss.is_some() || algorithms.len() > 1 || path.steps.len() > 1)).then_some(BBR)
 }
 
 /// When a flow begins, from its first sample with a window: that has come a round trip after it.
@@ -206,5 +206,4 @@ const CUBIC: &str =
     "ns-3.37's CUBIC has no Reno-friendly region (RFC 9438 §4.3): at 1 % it is slower than its own Reno";
 const LEDBAT: &str = "ns-3.37's LEDBAT bounds its window by the flight after the acknowledgement (RFC 6817 §2.4.2: by that before it, and a segment), \
     so it stays where a recovery left it";
-const BBR: &str =
-    "ns-3.37's BBRv1 falls to a tenth of the rate with random losses, and to 0.2 Mbit/s beside CUBIC: a defect";
+const BBR: &str = "ns-3.37's BBRv1 falls to a tenth of the rate with random losses, to 0.2 Mbit/s beside CUBIC, and to 0.02 after a handover: a defect";

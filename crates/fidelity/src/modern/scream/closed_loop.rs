@@ -6,7 +6,7 @@ use lasthop_core::net::Ecn;
 use lasthop_core::transport::media::control::scream::{PER_SECOND, Ticks};
 
 use super::link::Link;
-use super::receiver::{Receiver, blocks};
+use super::receiver::{Receiver, parts};
 use super::sender::{Encoder, Sender};
 
 /// A run.
@@ -72,7 +72,7 @@ pub fn run(setup: &Setup, count: usize) -> Result<Vec<Sample>, String> {
             back.push_back(((now as f64 + link.delay * PER_SECOND as f64).ceil() as Ticks, report));
         }
         if let Some(report) = arrived(&mut back, now) {
-            sender.on_report(now, &blocks(&report, latest)?);
+            sender.on_report(now, &parts(&report, latest)?);
             event = true;
         }
         if event {

@@ -9,7 +9,7 @@ use lasthop_core::net::Ecn;
 use lasthop_core::transport::media::control::scream::{PER_SECOND, Ticks};
 
 use super::ENCODERS;
-use super::receiver::{Receiver, blocks};
+use super::receiver::{Receiver, parts};
 use super::sender::{Encoder, Packet, Sender};
 use crate::report::Outcome;
 
@@ -77,11 +77,13 @@ pub fn replay(file: &Path) -> Result<Outcome, String> {
                 }
                 "R" => {
                     let number = row.number(3)?;
-                    let marker = *markers.get(number as usize).ok_or("a packet arrives that was not sent")?;
+                    let marker = markers.get(number as usize).copied();
+                    tally.same(row.line, "a packet that was sent", true, marker.is_some());
+                    let marker = marker.unwrap_or_default();
                     receiver.on_packet(now, &Packet { at: now, bytes: row.number(2)?, number, marker }, ecn(row)?);
                 }
                 "F" => {
-                    sender.on_report(now, &blocks(&bytes(row)?, latest)?);
+                    sender.on_report(now, &parts(&bytes(row)?, latest)?);
                     event = true;
                 }
                 "O" => {
@@ -151,10 +153,11 @@ fn encoder(rows: &[Row<'_>]) -> Result<Encoder, String> {
     let [first, second, third, ..] = frames.as_slice() else { return Err("fewer than three frames".to_owned()) };
     let period = (third.at - first.at) as f64 / 2.0 / PER_SECOND as f64;
     let (start, least): (u32, u32) = (first.number(2)?, second.number(2)?);
+    let is_reported = rows.iter().any(|row| row.is("F") && row.at < second.at);
     let fits = |encoder: &&Encoder| {
         (f64::from(encoder.frames_per_second) * period - 1.0).abs() < 0.05
             && encoder.frame(encoder.start_rate) == start
-            && encoder.frame(encoder.min_rate) == least
+            && (is_reported || encoder.frame(encoder.min_rate) == least)
     };
     ENCODERS
         .iter()

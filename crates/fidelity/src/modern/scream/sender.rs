@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use lasthop_core::transport::media::control::scream::{
-    Block, NewFrame, PER_SECOND, Parameters, SILENCE, Scream, Ticks,
-};
+use lasthop_core::transport::media::control::scream::{NewFrame, PER_SECOND, Parameters, SILENCE, Scream, Ticks};
+
+use super::receiver::Part;
 
 /// RTP's header, and the payload that makes a packet of 1200 bytes with it (index: MSS 1200).
 const HEADER: u32 = 12;
@@ -111,14 +111,24 @@ impl Sender {
             waited: first.map_or(0, |packet| now - packet.at),
             next: first.map(|packet| packet.bytes),
         };
-        self.scream.on_frame(now, &frame);
+        let clears = self.scream.refreshes(now);
+        if clears {
+            self.scream.on_cleared_frame(now, &frame);
+        } else {
+            self.scream.on_frame(now, &frame);
+        }
         self.discard(now);
+        if clears {
+            self.queue.clear();
+        }
     }
 
     /// A report has come.
-    pub fn on_report(&mut self, now: Ticks, blocks: &[Block]) {
-        if self.scream.on_report(now, blocks) {
-            self.discard(now);
+    pub fn on_report(&mut self, now: Ticks, parts: &[Part]) {
+        for part in parts {
+            if self.scream.on_part(now, &part.blocks, part.ends) {
+                self.discard(now);
+            }
         }
     }
 

@@ -7,25 +7,26 @@ use std::path::Path;
 use lasthop_core::transport::media::control::gcc::webrtc::Estimator;
 
 use super::bottleneck::{Bottleneck, Stretch};
-use super::{Columns, Samples};
+use super::{Columns, Samples, losses};
 use crate::report::Outcome;
 
 /// Runs the sender of a log and compares both.
 pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
-    if name.contains("step") || name.contains("handover") {
+    if name.contains("delay-step") || name.contains("handover") {
         return Ok(Outcome::Unsupported("its delays are not described".to_owned()));
     }
-    let loses = match name.trim_end_matches(".csv").split_once("loss-1-in-") {
-        Some((_, every)) => Some(every.parse().map_err(|_| format!("losses of {name}"))?),
-        None => None,
-    };
+    let one_way = if name.contains("step") { ONE_WAY_OF_STEPS } else { ONE_WAY };
+    let loses = losses(name);
+    if loses.is_none() && name.contains("loss") {
+        return Ok(Outcome::Unsupported("its losses are not described".to_owned()));
+    }
     let log = Columns::read(file)?;
     let times = log.numbers("t_s")?;
     if times[0].is_nan() || times[0] <= 0.0 {
         return Err("the first sample is at the start".to_owned());
     }
     let capacity = log.numbers("capacity_bps")?;
-    let path = Stretch::all(&times, &capacity, &vec![2.0 * ONE_WAY; times.len()]);
+    let path = Stretch::all(&times, &capacity, &vec![2.0 * one_way; times.len()]);
     let lost = log.numbers("lost")?;
     let rate = log.numbers("sent_bps")?;
     // No REMB comes in the first three seconds: the median, since a tenth of a second has three frames, or four.
@@ -39,12 +40,14 @@ pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
         lost: lost.last().copied().unwrap_or_default(),
         states: vec![],
     };
-    let ours = Run::new(path.clone(), start, loses).samples(&times);
+    let ours = Run::new(path.clone(), one_way, start, loses).samples(&times);
     Ok(super::compare(&ours, &theirs, &times, &path, PACKET))
 }
 
 struct Run {
     link: Bottleneck,
+    /// s.
+    one_way: f64,
     estimator: Estimator,
     /// bit/s.
     rate: f64,
@@ -62,9 +65,10 @@ struct Run {
 }
 
 impl Run {
-    fn new(path: Vec<Stretch>, rate: f64, loses: Option<u64>) -> Self {
+    fn new(path: Vec<Stretch>, one_way: f64, rate: f64, loses: Option<u64>) -> Self {
         Self {
             link: Bottleneck::new(path, BUFFER),
+            one_way,
             estimator: Estimator::default(),
             rate,
             loses,
@@ -118,7 +122,7 @@ impl Run {
         self.wait = self.link.wait(now);
         let is_lost = self.loses.is_some_and(|every| every > 0 && self.sent.is_multiple_of(every));
         if let Some(passage) = self.link.send(now, bytes, is_lost) {
-            self.arriving.push_back((passage.leaves + ONE_WAY, now, bytes));
+            self.arriving.push_back((passage.leaves + self.one_way, now, bytes));
         }
     }
 
@@ -127,7 +131,7 @@ impl Run {
         let abs_send_time = (sent_at * f64::from(1 << 18)) as u64 % (1 << 24);
         let now_ms = (now * 1e3).round() as i64;
         if let Some(remb) = self.estimator.on_packet(now_ms, Some(abs_send_time as u32), bytes as u32) {
-            self.rembs.push_back((now + ONE_WAY, (remb as f64).clamp(LEAST, MOST)));
+            self.rembs.push_back((now + self.one_way, (remb as f64).clamp(LEAST, MOST)));
         }
     }
 }
@@ -137,7 +141,9 @@ const FRAMES: f64 = 30.0;
 const PACKET: f64 = 1_200.0;
 /// Between the packets of a frame, s.
 const SPACING: f64 = 0.000_5;
+/// Of paths, and of those whose name says a step (index), s.
 const ONE_WAY: f64 = 0.050;
+const ONE_WAY_OF_STEPS: f64 = 0.030;
 /// The bounds of the sender, bit/s.
 const LEAST: f64 = 150e3;
 const MOST: f64 = 1.5e6;

@@ -84,6 +84,13 @@ fn compare(ours: &Samples, theirs: &Samples, times: &[f64], path: &[Stretch], pa
     Outcome::SameMeans(count, "a path of its own".to_owned())
 }
 
+/// Every how many packets one is lost, if a name says it: "loss-1-in-20".
+fn losses(name: &str) -> Option<u64> {
+    let (_, every) = name.split_once("loss-1-in-")?;
+    let digits = every.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok().filter(|every| *every > 0)
+}
+
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -103,3 +110,20 @@ fn changes(states: &[f64]) -> Vec<f64> {
 
 /// How far a summary may be off.
 const SHARE: f64 = 0.10;
+
+#[cfg(test)]
+mod tests {
+    use super::losses;
+
+    #[test]
+    fn names_say_losses() {
+        for (name, every) in [
+            ("gcc/gcc-tr-loss-1-in-20.csv", Some(20)),
+            ("prague/prague-tr-loss-1-in-50-10M-20ms.csv", Some(50)),
+            ("prague/prague-tr-2M-30ms-loss.csv", None),
+            ("a-loss-1-in-0.csv", None),
+        ] {
+            assert_eq!(losses(name), every, "{name}");
+        }
+    }
+}

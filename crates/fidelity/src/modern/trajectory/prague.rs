@@ -12,7 +12,7 @@ use std::path::Path;
 use lasthop_core::transport::media::control::prague::udp::{Counters, Limits, Mode, UdpPrague};
 
 use super::bottleneck::{Bottleneck, Stretch};
-use super::{Columns, Samples};
+use super::{Columns, Samples, losses};
 use crate::report::Outcome;
 
 /// Runs the sender of a log and compares both.
@@ -53,7 +53,7 @@ struct Run {
     link: Bottleneck,
     marks: bool,
     /// Every how many packets one is lost.
-    loses: Option<i64>,
+    loses: Option<u64>,
     prague: UdpPrague,
     /// The pacing rate after the last event, bytes/s.
     pacing: u64,
@@ -86,7 +86,7 @@ impl Run {
         let mut run = Self {
             link: Bottleneck::new(path, buffer),
             marks: !has("nomark"),
-            loses: has("loss").then_some(LOSS_EVERY),
+            loses: has("loss").then(|| losses(name).unwrap_or(LOSS_EVERY)),
             pacing: prague.pacing_rate(1),
             prague,
             events: BinaryHeap::new(),
@@ -166,7 +166,7 @@ impl Run {
         self.sent += 1;
         let now = seconds(at);
         let bytes = self.prague.packet() as f64;
-        let is_lost = self.loses.is_some_and(|every| self.sent % every == 0);
+        let is_lost = self.loses.is_some_and(|every| (self.sent as u64).is_multiple_of(every));
         if let Some(passage) = self.link.send(now, bytes, is_lost) {
             self.arrives = self.arrives.max(us(passage.leaves + self.link.path(now).rtt / 2.0));
             let is_marked = self.marks && passage.wait >= MARKED_WAIT;
@@ -188,4 +188,4 @@ fn us(seconds: f64) -> u64 {
 /// Packets that wait this long are marked, s. A nanosecond less, for sums of doubles.
 const MARKED_WAIT: f64 = 0.001 - 1e-9;
 /// Losses of `prague-ev-2M-30ms-loss`; the index does not say them.
-const LOSS_EVERY: i64 = 150;
+const LOSS_EVERY: u64 = 150;

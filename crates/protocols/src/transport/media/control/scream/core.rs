@@ -107,6 +107,8 @@ pub struct Scream {
     loss_rate: f32,
     losses: u64,
     lost: bool,
+    /// isCeThisFeedback: a mark was said since the last computation.
+    marked: bool,
     /// lastLossEventT: any congestion event.
     event_at: Ticks,
     updated_at: Option<Ticks>,
@@ -149,6 +151,7 @@ impl Scream {
             loss_rate: 0.0,
             losses: 0,
             lost: false,
+            marked: false,
             event_at: now,
             updated_at: None,
             new_frame: false,
@@ -253,11 +256,22 @@ impl Scream {
 
     /// A frame has reached the sender.
     pub fn on_frame(&mut self, now: Ticks, frame: &NewFrame) {
+        self.on_cleared_frame(now, frame);
+        self.rates.on_encoded(frame.bytes);
+        self.on_packet(frame.next.unwrap_or(0));
+    }
+
+    /// A frame has reached the sender, whose queue is then cleared.
+    pub fn on_cleared_frame(&mut self, now: Ticks, frame: &NewFrame) {
         self.new_frame = true;
         self.frames.on_frame(now, frame, self.target);
         self.set_target();
-        self.rates.on_encoded(frame.bytes);
-        self.on_packet(frame.next.unwrap_or(0));
+    }
+
+    /// Whether the implementation clears the queue of packets with each frame now (newMediaFrame). Where the first round-trip time is much longer
+    /// than the 50 ms that it assumes, it does so for a moment at the start, too.
+    pub fn refreshes(&self, now: Ticks) -> bool {
+        self.delay.refreshes(now, self.rtt.smoothed())
     }
 
     /// A packet has left; `frame_at` is the time of its frame.
@@ -276,18 +290,26 @@ impl Scream {
     /// A report, with the packets of its range that have arrived, in their order. Those that earlier ones have said tell only that the queue's
     /// delay is still the last one known. Gives whether window and rate were computed anew.
     pub fn on_report(&mut self, now: Ticks, blocks: &[Block]) -> bool {
-        let mut ce = false;
+        self.on_part(now, blocks, true)
+    }
+
+    /// A part of a report. Window and rate are computed anew if its range `ends` with a packet that has arrived.
+    pub fn on_part(&mut self, now: Ticks, blocks: &[Block], ends: bool) -> bool {
         for (place, block) in blocks.iter().enumerate() {
-            let last = place + 1 == blocks.len();
+            let last = ends && place + 1 == blocks.len();
             self.most_in_flight[0] = self.most_in_flight[0].max(self.flight.bytes());
             let marker = self.on_block(now, block, last);
-            ce |= marker.is_some() && block.ce;
+            self.marked |= marker.is_some() && block.ce;
             if last || marker == Some(true) {
                 self.advance(now, block.number);
             }
             self.delay.on_reported();
         }
-        !blocks.is_empty() && self.on_report_end(now, ce)
+        if blocks.is_empty() || !ends {
+            return false;
+        }
+        let ce = std::mem::take(&mut self.marked);
+        self.on_report_end(now, ce)
     }
 
     /// The path is another one: base delay and round-trip time are void, and what was sent on the old one tells nothing of the new one.
@@ -314,7 +336,7 @@ impl Scream {
             self.window.acked_ce += i64::from(packet.bytes);
         }
         if packet.sent_at >= self.path_since {
-            self.delay.on_sample(now, block.at as i64 - packet.sent_at as i64);
+            self.delay.on_sample(now, block.at as i64 - packet.sent_at as i64, self.rtt.smoothed());
             if last {
                 self.rtt.on_sample(now, now - packet.sent_at, self.window.application_limited);
             }

@@ -17,6 +17,10 @@ const DIFFERENCE_LIMIT: f32 = 0.01;
 /// kQueueDelayMinSlowAvgUpdateRtts, kQueueDelayMinSlowAvgAlpha: the average of the least delays, one in 100 round-trip times.
 const LEAST_ROUNDS: Ticks = 100;
 const LEAST_GAIN: f32 = 1.0 / 8.0;
+/// The queue was not empty for so long that the base delay may have been forgotten: 490 s (estimateOwd), in ticks; below which delay it is empty,
+/// seconds (markAcked).
+const REFRESH_AFTER: Ticks = HISTORY_INTERVAL * (HISTORY as Ticks - 1);
+const EMPTY: f32 = 0.001;
 /// A delay that was never measured, seconds.
 const NONE: f32 = 1000.0;
 
@@ -36,15 +40,18 @@ impl Base {
         Self { history: [i64::MAX; HISTORY], place: 0, least: i64::MAX, current: i64::MAX, since: now }
     }
 
-    fn on_sample(&mut self, now: Ticks, delay: i64) {
+    /// Gives whether the next interval begins.
+    fn on_sample(&mut self, now: Ticks, delay: i64) -> bool {
         self.current = self.current.min(delay);
-        if now - self.since >= HISTORY_INTERVAL {
+        let next = now - self.since >= HISTORY_INTERVAL;
+        if next {
             self.place = (self.place + 1) % HISTORY;
             self.history[self.place] = self.current;
             self.since = now;
             self.current = i64::MAX;
             self.least = self.history.iter().copied().min().unwrap_or(i64::MAX);
         }
+        next
     }
 
     fn forget(&mut self) {
@@ -71,6 +78,9 @@ pub(super) struct QueueDelay {
     standing: f32,
     updated_at: Ticks,
     standing_at: Ticks,
+    /// lastBaseDelayRefreshT: when the sender's queue was to be cleared last, so that the base delay is found again; before that, when the queue
+    /// was empty last, less three round-trip times.
+    refreshed_at: i64,
 }
 
 impl QueueDelay {
@@ -87,6 +97,7 @@ impl QueueDelay {
             standing: 0.0,
             updated_at: now,
             standing_at: now,
+            refreshed_at: now as i64 - 1,
         }
     }
 
@@ -116,10 +127,21 @@ impl QueueDelay {
     }
 
     /// A packet has arrived with this one-way delay in ticks, by two clocks.
-    pub(super) fn on_sample(&mut self, now: Ticks, delay: i64) {
-        self.base.on_sample(now, delay);
+    pub(super) fn on_sample(&mut self, now: Ticks, delay: i64, srtt: Ticks) {
+        let next = self.base.on_sample(now, delay);
+        if next && now as i64 - self.refreshed_at > REFRESH_AFTER as i64 {
+            self.refreshed_at = now as i64;
+        }
         let base = self.base.least.min(self.base.current);
         self.current = seconds(delay.saturating_sub(base) as Ticks);
+        if self.current < EMPTY {
+            self.refreshed_at = now as i64 - 3 * srtt as i64;
+        }
+    }
+
+    /// Whether the sender's queue is to be cleared, which lasts two round-trip times.
+    pub(super) fn refreshes(&self, now: Ticks, srtt: Ticks) -> bool {
+        now as i64 - self.refreshed_at < 2 * srtt as i64 && now > 2 * srtt
     }
 
     /// A report speaks of a packet, once more or for the first time.

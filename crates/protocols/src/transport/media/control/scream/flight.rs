@@ -2,12 +2,18 @@
 
 use std::collections::VecDeque;
 
-use super::ticks::Ticks;
+use super::ticks::{PER_SECOND, Ticks};
 
 /// kReorderTime: how much later a packet must have been sent that arrived, for one to be lost: 30 ms (ScreamTx.h), in ticks.
 const REORDER_TIME: Ticks = 1_966;
-/// A packet this far behind the highest that arrived is lost in any case (ScreamV2Tx.cpp, detectLoss).
+/// detectLoss (ScreamV2Tx.cpp): packets this far behind the highest that had arrived before are looked at no more, but for as many as it has
+/// now moved by, 32 at most: these are lost in any case.
 const REACH: u64 = 512;
+const STRIDE: u64 = 32;
+/// timeStampClockRate: RTP's timestamps of frames, a second.
+const CLOCK: u64 = 90_000;
+/// markAcked: a timestamp further ahead than this is not followed, nor are those after it.
+const LEAP: u64 = 50_000;
 
 /// The packets of which it is not known what became of them, or that were passed by later ones.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +28,8 @@ pub(super) struct Flight {
     bytes: i64,
     /// The packet that arrived last: when it was sent.
     acked_sent_at: Ticks,
-    /// Of the packets that arrived, the latest time of a frame.
-    acked_frame_at: Ticks,
+    /// timeStampAckHigh: of the packets that arrived, the latest timestamp of a frame.
+    acked_stamp: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,23 +90,30 @@ impl Flight {
         }
         packet.fate = Fate::Arrived;
         self.acked_sent_at = packet.sent_at;
-        self.acked_frame_at = self.acked_frame_at.max(packet.frame_at);
+        if stamp(packet.frame_at).wrapping_sub(self.acked_stamp) < LEAP {
+            self.acked_stamp = stamp(packet.frame_at);
+        }
         Some(Acked { sent_at: packet.sent_at, bytes: packet.bytes, marker: packet.marker })
     }
 
     /// All packets up to this one have left the flight: their bytes. `settled` gets, in the order of those whose fate is now known, whether they
     /// are lost.
     pub(super) fn advance(&mut self, highest: u64, mut settled: impl FnMut(bool)) -> u64 {
-        let (reach, mut passed) = (self.edge.saturating_sub(1 + REACH), 0);
+        let before = self.edge.saturating_sub(1);
+        let (reach, mut passed) = (before.saturating_sub(REACH), 0);
+        let lost_from = reach.saturating_sub(highest.saturating_sub(before).min(STRIDE));
         for (packet, number) in self.packets.iter_mut().zip(self.first..=highest) {
             if number >= self.edge {
                 passed += u64::from(packet.bytes);
             }
-            // tsDiffCorrection of detectLoss: the time between the two frames is added.
-            let frames = self.acked_frame_at.saturating_sub(packet.frame_at);
-            let late = packet.sent_at + REORDER_TIME + frames < self.acked_sent_at;
+            // tsDiffCorrection of detectLoss: the time between the two frames is added. It is endless if the packet's is the later one.
+            let frames = self.acked_stamp.checked_sub(stamp(packet.frame_at));
+            let frames = frames.map(|stamps| (PER_SECOND as f32 * stamps as f32 / CLOCK as f32) as Ticks);
+            let late = frames.is_some_and(|frames| packet.sent_at + REORDER_TIME + frames < self.acked_sent_at);
             match packet.fate {
-                Fate::Unknown if late || number < reach => settled(true),
+                Fate::Unknown if number + STRIDE < reach => {}
+                Fate::Unknown if number < lost_from => continue,
+                Fate::Unknown if number < reach || late => settled(true),
                 Fate::Arrived => settled(false),
                 Fate::Unknown | Fate::Settled => continue,
             }
@@ -113,5 +126,59 @@ impl Flight {
             self.first += 1;
         }
         passed
+    }
+}
+
+/// RTP's timestamp of a frame.
+fn stamp(frame_at: Ticks) -> u64 {
+    frame_at * CLOCK / PER_SECOND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many are lost when packets up to each of these have arrived, but for those between 696 and 735; each is sent a tick after the other,
+    /// in one frame.
+    fn lost(highest: &[u64]) -> Vec<usize> {
+        let mut flight = Flight::default();
+        (0..1_300).for_each(|number| flight.on_sent(number, number, 1, 0, false));
+        let mut arrived = 0;
+        let mut advance = |highest: u64| {
+            for number in arrived..=highest {
+                let is_lost = (696..736).contains(&number);
+                assert!(is_lost || flight.on_arrived(number).is_some());
+            }
+            arrived = highest + 1;
+            let mut lost = 0;
+            flight.advance(highest, |is_lost| lost += usize::from(is_lost));
+            lost
+        };
+        highest.iter().map(|highest| advance(*highest)).collect()
+    }
+
+    /// These numbers are those of a run of ScreamV2Tx (c8f84c3d): each report looks back by its own stride.
+    #[test]
+    fn packets_far_behind_are_lost_by_strides() {
+        assert_eq!(lost(&[1_197, 1_213, 1_216, 1_232, 1_248, 1_252, 1_268]), [0, 0, 3, 5, 16, 4, 8]);
+        // One stride of 32 passes by the rest for good.
+        assert_eq!(lost(&[1_207, 1_290, 1_299]), [0, 0, 0]);
+    }
+
+    /// A packet is lost that left 30 ms before one that has arrived, in the same frame; but not after a leap of timestamps by 0.56 s.
+    #[test]
+    fn timestamps_that_leap_are_not_followed() {
+        for (leap, expected) in [(36_408, 1), (36_409, 0)] {
+            let mut flight = Flight::default();
+            flight.on_sent(0, 0, 1, 0, true);
+            flight.on_sent(leap, 1, 1, leap, false);
+            flight.on_sent(leap + 2_000, 2, 1, leap, true);
+            let mut lost = 0;
+            for number in [0, 2] {
+                assert!(flight.on_arrived(number).is_some());
+                flight.advance(number, |is_lost| lost += u64::from(is_lost));
+            }
+            assert_eq!(lost, expected, "{leap}");
+        }
     }
 }

@@ -11,7 +11,7 @@ const WAIT_GAINS: [f32; 2] = [0.2, 1.0 / 8.0];
 const MOST_LOWERED: f32 = 0.5;
 /// kRelFrameSizeHistBins, kRelFrameSizeHistRange, kRelFrameSizeHistDecay, kRelFrameSizeHighPercentile, kRelFrameSizeHistPreamble.
 const BINS: usize = 50;
-const RANGE: f64 = 3.0;
+const RANGE: f32 = 3.0;
 const DECAY: f32 = 1.0 / 1024.0;
 const PERCENTILE: f32 = 0.8;
 const PREAMBLE: u64 = 50;
@@ -82,7 +82,8 @@ impl Frames {
         let grown = bytes as f32 - self.previous as f32;
         let excess = (bytes as f32 - average).min(grown).max(0.0);
         self.previous = bytes;
-        let bin = f64::from(excess) / (f64::from(average) * (RANGE - 1.0)) * BINS as f64;
+        // In double precision there, as the literal is.
+        let bin = f64::from(excess) / (f64::from(average) * (f64::from(RANGE) - 1.0)) * BINS as f64;
         self.histogram[(bin as usize).min(BINS - 1)] += 1.0;
         self.histogram.iter_mut().for_each(|bin| *bin *= 1.0 - DECAY);
         if self.count <= PREAMBLE {
@@ -94,6 +95,6 @@ impl Frames {
             sum += bin;
             sum >= enough
         });
-        self.high = (1.0 + bin.unwrap_or(BINS - 1) as f64 * (RANGE - 1.0) / BINS as f64) as f32;
+        self.high = 1.0 + bin.unwrap_or(BINS - 1) as f32 * (RANGE - 1.0) / BINS as f32;
     }
 }

@@ -197,7 +197,7 @@ fn an_outage_teaches_nothing_of_what_always_stands_in_the_queue() {
     delay.update(ticks(4.0), srtt);
     for n in 0..100 {
         let now = ticks(4.1 + 0.02 * f64::from(n));
-        delay.on_sample(now, ticks(if n == 0 { 0.010 } else { 0.210 }) as i64);
+        delay.on_sample(now, ticks(if n == 0 { 0.010 } else { 0.210 }) as i64, srtt);
         delay.on_reported();
         delay.on_window();
         delay.update(now, srtt);
