@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.analysis.traces import Segments, Trace
 from lasthop.results import Result, Table, plain
-from lasthop.scenario import load
+from lasthop.scenario import of_result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,8 +144,7 @@ def _tcp(result: Result, flows: Sequence[str] | None) -> list[dict[str, Any]]:
 
 def _counted_in_packets(result: Result) -> set[str]:
     """The flows whose sequence numbers count packets: those of profile `ns2`."""
-    text = result.scenario_text
-    scenario = load(text if "\n" in text else f"{text}\n").to_dict()
+    scenario = of_result(result.scenario_text, origin=result.name).to_dict()
     made = set()
     for flow in scenario["flow"]:
         tcp = flow["transport"].get("tcp") if isinstance(flow["transport"], dict) else None
