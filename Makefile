@@ -1,13 +1,15 @@
-# Each target does its own set-up: it needs Python 3.11, a Rust toolchain and the package registries.
+# Each target does its own set-up: it needs Python 3.11 or newer, Rust 1.95 or newer and the package registries.
 # A second call does only what has changed.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The first of these that is new enough.
+PYTHON ?= $(shell for one in python3.11 python3.12 python3.13 python3.14 python3; do \
+	$$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$one && break; done)
 BIN := .venv/bin
 # Packages are compiled to bytecode when they are installed: where Python may write none, as in many images of containers, each command
 # would compile all that it imports.
 UV := UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 $(BIN)/uv
 PYTHON_SOURCES := $(shell find python -name '*.py')
-RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates $(wildcard benches) -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 SECONDS ?= 60
 SEED ?= 1
 
@@ -23,12 +25,14 @@ test: lint test-rust test-python
 COMPUTING := net protocols radio replicas core fidelity
 REAL_TIME := live endpoint
 CRATES := $(patsubst %,-p lasthop-%,$(COMPUTING) $(REAL_TIME)) $(patsubst examples/rust/%/Cargo.toml,-p lasthop-example-%,$(wildcard examples/rust/*/Cargo.toml))
+# Make of 2006, which macOS has, knows no such thing.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 tests-in = $(addprefix --test ,$(sort $(notdir $(basename $(wildcard $(addsuffix /tests/*.rs,$(1))) $(patsubst %/main.rs,%,$(wildcard $(addsuffix /tests/*/main.rs,$(1))))))))
 
 # Programs in `examples` folders are checked by clippy, and not linked here. Tests by the wall clock mostly wait, so they run beside the others.
 test-rust:
 	cargo test --no-run --lib --bins --tests $(CRATES)
-	$(MAKE) --no-print-directory -j2 --output-sync=target test-computing test-real-time
+	$(MAKE) --no-print-directory -j2 $(SYNC) test-computing test-real-time
 	cargo test --doc $(CRATES)
 
 # Each names all crates: with other features of what some of them use, the rest would be compiled again.
@@ -117,7 +121,9 @@ clean:
 # The virtual environment. Its stamps lie inside it.
 
 .venv/uv:
-	$(PYTHON) -m venv .venv
+	@test -n '$(PYTHON)' || { echo "lasthop needs Python 3.11 or newer, and none is in PATH: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@'$(PYTHON)' -c 'import sys; sys.exit("lasthop needs Python 3.11 or newer, and this is " + sys.version) if sys.version_info < (3, 11) else 0'
+	'$(PYTHON)' -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@touch $@
 

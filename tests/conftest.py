@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from lasthop import studies
+from lasthop.studies.conditions import Judgement
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -62,6 +64,16 @@ def small_campaign(study: str, folder: Path, *changes: tuple[Any, str, object]) 
         for change in changes:
             patch.setattr(*change)
         yield studies.reproduce(studies.study(study), "quick", folder)
+
+
+def keeps_its_bands(study: str, claim: str, judgement: Judgement) -> None:
+    """The bands of a judge are those with which its claim is published: a tolerance is never widened to pass."""
+    published = json.loads((ROOT / "docs" / "snapshots" / f"claims-{study}.json").read_text(encoding="utf-8"))
+    (its,) = (one["conditions"] for one in published["claims"] if one["id"] == claim)
+    accepted = {one["what"]: one["accepted"] for one in its}
+    for one in judgement.document()["conditions"]:
+        if one["what"] in accepted:
+            assert one["accepted"] == pytest.approx(accepted[one["what"]]), f"{claim}: {one['what']}"
 
 
 @pytest.fixture

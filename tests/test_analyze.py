@@ -138,6 +138,46 @@ def test_a_small_capture_comes_to_what_it_does_by_hand(tmp_path, isn):
     assert [(r["time_s"], r["acks"]) for r in made.dupack_runs.rows()] == [(pytest.approx(0.3), 3)]
 
 
+#: What the first one does not have: an acknowledgement within a segment, and one that is repeated with nothing
+#: outstanding; a segment that is half new, and whose old half makes the sample of another one void; a FIN that repeats
+#: an acknowledgement; data outstanding at the end, until the next connection begins.
+ODD = """
+   0  >  S   0     0     -
+ 100  <  SA  0     0     1
+ 100  >  A   1     1000  1
+ 100  >  A   1001  1000  1
+ 200  <  A   1     0     1501
+ 250  <  A   1     0     2001
+ 260  <  A   1     0     2001
+ 300  >  A   2001  1000  1
+ 310  >  A   3001  1000  1
+ 500  >  A   3501  1000  1
+ 600  <  A   1     0     4001
+ 700  <  A   1     0     4501
+ 800  >  A   4501  1000  1
+ 850  <  FA  1     0     4501
+ 900  <  A   2     0     5501
+1000  >  A   5501  1000  2
+2000  >  S   0     0     -
+2100  <  SA  0     0     1
+"""
+
+
+def test_what_is_odd_in_a_capture_comes_to_what_it_does_by_hand(tmp_path):
+    made = lh.analyze(capture(tmp_path / "odd.pcapng", ODD))
+    row, following = made.connections.rows()
+    assert (row["sent_packets"], row["sent_bytes"], row["acked_bytes"]) == (6, 6500, 5500)
+    assert (row["retransmitted_packets"], row["retransmitted_bytes"]) == (1, 500)
+    assert (row["acks"], row["duplicate_acks"]) == (8, 0)
+    # Of the SYN; of 1001, acknowledged whole at 250 ms; of 4501.
+    assert made.rtts.where(connection=0)["rtt_ms"] == pytest.approx([100, 150, 100])
+    # 1 B for 100 ms; 2000 for 100, 500 for 50; 1000 for 10, 2000 for 190, 2500 for 100, 500 for 100; 1000 for 100; and
+    # 1000 until the next connection.
+    outstanding = 100 + 200_000 + 25_000 + 10_000 + 380_000 + 250_000 + 50_000 + 100_000 + 1_000_000
+    assert row["outstanding_bytes_mean"] == pytest.approx(outstanding / 2100)
+    assert following["rtt_samples"] == 1
+
+
 #: Frames by what they are. 101 is LINKTYPE_RAW. The extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3).
 FRAMES = {
     "VLAN": {"link": bytes(12) + b"\x81\0\0\x07\x08\0"},

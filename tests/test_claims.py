@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from lasthop.stats import Estimate, estimate, exact
+from lasthop.stats import Estimate, bootstrap, estimate, exact
 from lasthop.studies import claims
 from lasthop.studies.claims import Claim, Former, NotRun, Null, judge
 from lasthop.studies.conditions import (
@@ -69,6 +69,33 @@ def test_an_open_condition_says_how_many_runs_would_settle_it() -> None:
     assert within("x", Estimate(5.0, math.nan, 1), 4.0, 6.0).runs is None
 
 
+def test_the_number_of_runs_is_the_least_that_is_enough() -> None:
+    from scipy import stats
+
+    deviation = 1.0 * math.sqrt(10) / stats.t.ppf(0.975, 9)
+
+    def after(runs: int) -> float:
+        return float(stats.t.ppf(0.975, runs - 1)) * deviation / math.sqrt(runs)
+
+    for half in np.linspace(0.3, 3.0, 100):
+        runs = Estimate(5.0, 1.0, 10).runs_for(float(half))
+        assert runs is not None and after(runs) <= half < after(runs - 1)
+
+
+def test_a_single_value_excludes_nothing() -> None:
+    assert not estimate([5.0]).excludes(0.0)
+    assert estimate([5.0, 5.1]).excludes(0.0)
+
+
+def test_a_bootstrap_of_few_runs_is_not_too_sure() -> None:
+    """Drawn from n values, a mean has (n - 1)/n of the variance that it has (Efron, Tibshirani 1993, chapter 6)."""
+    for values in ([1.0, 4.0, 2.0], [3.0, 9.0, 4.0, 6.0]):
+        plain = estimate(values)
+        drawn = bootstrap(lambda runs, values=values: math.fsum(values[run] for run in runs) / len(runs), len(values))
+        # 400 draws give the deviation within 3.5 % twice out of three times; uncorrected it lacks 13 % to 18 %.
+        assert drawn.half == pytest.approx(plain.half, rel=0.09)
+
+
 def test_intervals_of_another_level_are_students() -> None:
     # Student's t at 9 degrees of freedom: 2.262 for 95 %, 3.250 for 99 %.
     assert Estimate(0.0, 2.262, 10).at(0.99).half == pytest.approx(3.250, abs=1e-3)
@@ -118,9 +145,16 @@ def claim(id: str = "X1", null: float = 0.0, **more: object) -> Claim[Data]:
         ({AS_TAKEN: 0.0}, {"fitted": "the delay was chosen by it"}, claims.NOT_REPRODUCED),
         ({AS_TAKEN: 2.0}, {"fitted": "chosen by it", "fitted_at": ("a",)}, claims.REPRODUCED),
         ({AS_TAKEN: 0.0, "a": 2.0}, {"fitted": "chosen by it", "fitted_at": ("a",)}, claims.FITTED),
+        (
+            {AS_TAKEN: 0.0, "a": 2.0, "b": 2.0},
+            {"fitted": "chosen by it", "fitted_at": ("a",)},
+            claims.REPRODUCED_OTHERWISE,
+        ),
         ({AS_TAKEN: 2.0}, {"incomparable": "the paper contradicts itself"}, claims.NOT_COMPARABLE),
         ({AS_TAKEN: 2.0}, {"null": 2.0}, claims.NOT_COMPARABLE),
         ({AS_TAKEN: 0.0, "a": 2.0}, {"null": 2.0}, claims.NOT_REPRODUCED),
+        # Of a null model that is open the judge does not say that the claim holds.
+        ({AS_TAKEN: 2.0}, {"null": 1.05}, claims.REPRODUCED),
     ],
 )
 def test_the_verdict_is_one_of_five(readings: Mapping[str, float], more: Mapping[str, object], verdict: str) -> None:
@@ -129,7 +163,7 @@ def test_the_verdict_is_one_of_five(readings: Mapping[str, float], more: Mapping
     assert verdict in claims.VERDICTS
     assert made.reason or verdict == claims.REPRODUCED
     document = made.document()
-    assert document["verdict"] == verdict and document["null"]["state"] in (HOLDS, FAILS)
+    assert document["verdict"] == verdict and document["null"]["state"] in (HOLDS, FAILS, OPEN)
 
 
 def test_one_of_many_readings_holds_by_chance() -> None:

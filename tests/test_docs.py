@@ -72,6 +72,22 @@ def test_every_table_and_column_is_explained():
         assert not missing, f"{name}: {missing}"
 
 
+def test_every_value_that_models_show_is_on_a_page():
+    """Those of the table `state`, which `record.quantities` takes by name."""
+    pages = [
+        path for path in (ROOT / "docs").rglob("*.md") if not {"snapshots", "generated", "_build"} & set(path.parts)
+    ]
+    named = set(re.findall(r"`([\w.]+)`", "\n".join(path.read_text(encoding="utf-8") for path in pages)))
+    shown = set()
+    for path in (ROOT / "crates").glob("*/src/**/*.rs"):
+        if "tests" not in path.parts and path.stem != "tests":
+            text = path.read_text(encoding="utf-8").partition("#[cfg(test)]")[0]
+            shown |= set(re.findall(r'probe\s*\.(?:value|distribution)\(\s*"([\w.]+)"', text))
+    assert len(shown) > 200
+    missing = {name for name in shown if not {name, f"{name}_p50", f"{name}_mean"} & named}
+    assert not missing, sorted(missing)
+
+
 def test_output_may_differ_in_times_and_where_lines_are_left_out():
     said = "x · 60 s simulated in 0.31 s · seed 1\n\na\nb\nc\n"
     assert examples.same("x · 60 s simulated in 0.02 s · seed 1\n\na\n…\nc\n", said)

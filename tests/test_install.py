@@ -1,4 +1,5 @@
-"""The wheel in fresh environments of two Pythons: every command of the docs, and the notebooks."""
+"""The wheel in fresh environments of two Pythons: every command of the docs, and the notebooks. The oldest
+dependencies. The source distribution."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -39,11 +42,17 @@ def environments():
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel as `pip` would get it, without link-time optimisation."""
-    maturin = shutil.which("maturin", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if maturin is None or shutil.which("cargo") is None:
+def maturin():
+    """The program that builds."""
+    found = shutil.which("maturin", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if found is None or shutil.which("cargo") is None:
         pytest.skip("needs maturin and a Rust toolchain")
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(maturin, tmp_path_factory):
+    """The wheel as `pip` would get it, without link-time optimisation."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run([maturin, "build", "--profile", "fast", "--quiet", "--out", folder], cwd=ROOT, check=True)
     (built,) = folder.glob("*.whl")
@@ -108,6 +117,48 @@ def test_every_command_in_a_fresh_environment(wheel, python, outputs, tmp_path):
         command = [bin / "python", "-c", NOTEBOOK, book]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0 and int(done.stdout) >= 1, done.stderr
+
+
+def test_the_oldest_dependencies_do(wheel, tmp_path):
+    """What the metadata allow is enough for each kind of command, without pandas, which a plain install leaves out."""
+    python, _ = environments()[0]
+    subprocess.run([python, "-m", "venv", tmp_path / "old"], check=True)
+    bin = tmp_path / "old" / "bin"
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--resolution", "lowest-direct"]
+    subprocess.run([*uv, "--python", bin / "python", wheel, *asked], check=True)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"MPLBACKEND": "agg"}
+    for command in (
+        "new two-flows",
+        "run two-flows.toml -o run --plot --pcap run.pcapng",
+        "sweep two-flows.toml --vary link.radio.delay=20ms,40ms --seeds 2 -o swept",
+        "sweep two-flows.toml --vary link.radio.delay=20ms,40ms --seeds 2 -o csv --format csv",
+        "plot swept",
+        "report run",
+        "report swept",
+        "compare swept csv",
+        "view two-flows.toml --to 2",
+        "analyze run.pcapng",
+        "schema queue",
+    ):
+        words = [bin / "lasthop", *command.split()]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def test_the_source_distribution_has_what_its_tests_read(maturin, tmp_path):
+    subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        held = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
+    held |= {parent for path in held for parent in path.parents}
+    read = {
+        Path(*re.findall(r'"([^"]+)"', named))
+        for path in (ROOT / "tests").glob("*.py")
+        for named in re.findall(r'ROOT((?: / "[^"]+")+)', path.read_text(encoding="utf-8"))
+    }
+    assert Path("CONTRIBUTING.md") in read
+    assert not {path for path in read if (ROOT / path).exists()} - held
 
 
 #: Runs a notebook and counts its pictures.

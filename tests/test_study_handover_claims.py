@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from conftest import keeps_its_bands
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.handover.data import Data
 from lasthop.studies.handover.judges import CLAIMS, grading
@@ -158,6 +159,7 @@ def good(id):
 def test_each_judge_accepts_what_the_paper_says(id):
     judgement = BY_ID[id].judge(good(id))
     assert judgement.state() == HOLDS, judgement.reason
+    keeps_its_bands("handover", id, judgement)
 
 
 @pytest.mark.parametrize("id", BY_ID)

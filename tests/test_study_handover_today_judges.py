@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
+from conftest import keeps_its_bands
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.grid import Numbers
 from lasthop.studies.handover_today.data import HINTED, RATED, ROUTED, Data
@@ -110,7 +111,9 @@ def test_every_claim_is_tried() -> None:
 
 @pytest.mark.parametrize("claim", CLAIM)
 def test_a_claim_holds_where_its_numbers_are_met(claim: str) -> None:
-    assert CLAIM[claim].judge(made()).state() == HOLDS
+    judgement = CLAIM[claim].judge(made())
+    assert judgement.state() == HOLDS
+    keeps_its_bands("handover-today", claim, judgement)
 
 
 @pytest.mark.parametrize("claim", CLAIM)

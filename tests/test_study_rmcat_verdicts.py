@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import keeps_its_bands
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN
@@ -56,7 +57,9 @@ SPOILT = {
 
 @pytest.mark.parametrize("claim", CLAIM)
 def test_a_claim_holds_where_its_numbers_are_met(claim):
-    assert CLAIM[claim].judge(made()).state() == HOLDS
+    judgement = CLAIM[claim].judge(made())
+    assert judgement.state() == HOLDS
+    keeps_its_bands("rmcat", claim, judgement)
 
 
 @pytest.mark.parametrize("claim", CLAIM)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import keeps_its_bands
 from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import FAILS, HOLDS, Judgement
 from lasthop.studies.grid import Numbers
@@ -269,6 +270,7 @@ def state(judgement: Judgement) -> str:
 def test_it_holds(claim, grids):
     made = CLAIM[claim].judge(of(grids))
     assert state(made) == HOLDS, made.reason
+    keeps_its_bands("satellite", claim, made)
 
 
 REFUTED = [(claim, grids, *case) for claim, grids, cases in CASES for case in cases]

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import keeps_its_bands
 from lasthop.results import Table
 from lasthop.stats import Estimate
 from lasthop.studies import claims
@@ -189,6 +190,7 @@ def test_the_paper_reproduces_itself():
         made = claims.judge(claim, {AS_TAKEN: data})
         assert made.verdict == REPRODUCED, (claim.id, made.reason)
         assert made.ours != "–", claim.id
+        keeps_its_bands("umts-multicast", claim.id, made.readings[AS_TAKEN])
 
 
 def test_no_null_model_passes():

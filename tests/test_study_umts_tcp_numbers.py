@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from conftest import keeps_its_bands
 from lasthop.studies.claims import Judged
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.grid import Numbers
@@ -60,6 +61,7 @@ def holds_and_fails(id: str, case: Case) -> None:
     claim = CLAIM[id]
     good = claim.judge(case.good)
     assert good.state() == HOLDS, good.reason
+    keeps_its_bands("umts-tcp", id, good)
     failed = set()
     for bad in case.bad:
         judgement = claim.judge(bad)

@@ -75,9 +75,9 @@ class Stored:
     @cached_property
     def scenario(self) -> dict[str, Any]:
         """The scenario as plain data, with every default filled in."""
-        from lasthop.scenario import from_text
+        from lasthop.scenario import of_result
 
-        return from_text(self.manifest["scenario_text"], origin=str(self.folder)).to_dict()
+        return of_result(self.manifest["scenario_text"], origin=str(self.folder)).to_dict()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table; none if it was not recorded."""

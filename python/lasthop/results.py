@@ -432,11 +432,16 @@ def plain(column: pa.ChunkedArray | pa.Array) -> np.ndarray[Any, Any]:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
+#: What numpy calls otherwise than Arrow does.
+_NUMPY = {"halffloat": "float16", "float": "float32", "double": "float64"}
+
+
 def _plain_part(part: pa.Array) -> np.ndarray[Any, Any]:
     import numpy as np
 
     there, data = part.buffers()
-    kind = np.dtype(part.type.to_pandas_dtype())
+    # Not by `to_pandas_dtype`, for which pyarrow before 26 imports pandas.
+    kind = np.dtype(_NUMPY.get(str(part.type), str(part.type)))
     values: np.ndarray[Any, Any] = np.frombuffer(data, kind, len(part), part.offset * kind.itemsize)
     if not part.null_count:
         return values

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "as_json", "from_text", "held", "load"]
+__all__ = ["Scenario", "as_in_a_file", "as_json", "from_text", "held", "load", "of_result"]
 
 
 class Scenario:
@@ -214,6 +214,35 @@ def from_text(text: str, *, origin: str) -> Scenario:
     except UnicodeEncodeError as error:
         raise ScenarioError(f"{origin} is no text: {error}", path="") from None
     return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
+
+
+def of_result(text: str, *, origin: str) -> Scenario:
+    """The scenario of a result, to be looked at and not run: controllers in Python that it names are not imported."""
+    if "python" not in text:
+        return from_text(text, origin=origin)
+    # The core imports what it reads, so it reads built-in controllers in their places.
+    data = _plain(text)
+    named = {place: flow["transport"][kind]["congestion"] for place, kind, flow in _controllers(data)}
+    for _, kind, flow in _controllers(data):
+        flow["transport"][kind]["congestion"] = "reno" if kind == "tcp" else "scream"
+    scenario = Scenario(_core.read(as_json(data), origin, "json"), text=text, origin=origin)
+    for place, flow in enumerate(scenario._data["flow"]):
+        if place in named:
+            (kind,) = flow["transport"]
+            flow["transport"][kind]["congestion"] = named[place]
+    return scenario
+
+
+def _controllers(data: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
+    """The flows of a scenario with a controller in Python: the place, the kind of its transport, the flow."""
+    found = []
+    for place, flow in enumerate(data.get("flow", [])):
+        transport = flow.get("transport")
+        for kind, its in transport.items() if isinstance(transport, dict) else ():
+            congestion = its.get("congestion") if isinstance(its, dict) else None
+            if isinstance(congestion, dict) and "python" in congestion:
+                found.append((place, kind, flow))
+    return found
 
 
 def _again(text: str, origin: str, name: str) -> Scenario:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.analysis.traces import Segments, Trace
 from lasthop.results import Result, Table, plain
-from lasthop.scenario import load
+from lasthop.scenario import of_result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,8 +154,7 @@ _SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 def _counted_in_packets(result: Result) -> dict[str, int]:
     """The flows whose sequence numbers count packets, those of profile `ns2`, with the bytes of their headers."""
-    text = result.scenario_text
-    scenario = load(text if "\n" in text else f"{text}\n").to_dict()
+    scenario = of_result(result.scenario_text, origin=result.name).to_dict()
     made = {}
     for flow in scenario["flow"]:
         tcp = flow["transport"].get("tcp") if isinstance(flow["transport"], dict) else None

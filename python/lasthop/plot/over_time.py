@@ -191,12 +191,12 @@ def pictures(runs: Runs) -> dict[str, Callable[[Axes], Axes]]:
 
     These are the standard ones, and whatever the scenario asks to be recorded beyond (``record.quantities``).
     """
-    from lasthop.scenario import from_text
+    from lasthop.scenario import of_result
 
     them = labelled(runs)
     asked: dict[str, None] = {}
     for _, result in them:
-        asked |= dict.fromkeys(from_text(result.scenario_text, origin=result.name)["record"].get("quantities", []))
+        asked |= dict.fromkeys(of_result(result.scenario_text, origin=result.name)["record"].get("quantities", []))
     more = {one.replace("_", "-"): _Picture(one, changing=True) for one in asked}
     shown: dict[str, Callable[[Axes], Axes]] = {}
     for name, picture in {**STANDARD, **more}.items():

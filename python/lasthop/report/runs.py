@@ -75,7 +75,10 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
 
 def _named(stored: Sequence[Stored]) -> Mapping[str, Result]:
     """The first run of each folder, by the folder's name."""
-    names = [one.folder.resolve().name for one in stored]
+    places = [one.folder.resolve() for one in stored]
+    if twice := [str(one.folder) for one in stored if places.count(one.folder.resolve()) > 1]:
+        raise ValueError(f"{twice[0]} is named twice")
+    names = [place.name for place in places]
     names = names if len({*names}) == len(names) else [str(one.folder) for one in stored]
     return {name: Result.load(one.folder, one.seeds[0]) for name, one in zip(names, stored, strict=True)}
 
@@ -96,9 +99,9 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
 
 def _scenario(name: str, text: str) -> str:
     """A scenario for readers."""
-    from lasthop.scenario import from_text
+    from lasthop.scenario import of_result
 
-    return from_text(text, origin=name).to_toml()
+    return of_result(text, origin=name).to_toml()
 
 
 def _picture(name: str, draw: Any) -> dict[str, Any]:

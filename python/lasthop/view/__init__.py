@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.report import page
-from lasthop.scenario import from_text
+from lasthop.scenario import of_result
 from lasthop.view.legs import Legs, legs
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
     end = result.simulated_s if end is None else min(end, result.simulated_s)
     if not 0 <= begin < end:
         raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {result.simulated_s:g} s")
-    scenario = from_text(result.scenario_text, origin=result.name)
+    scenario = of_result(result.scenario_text, origin=result.name)
     links = _links(scenario.to_dict())
     way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"))
     cut = len(way.left) == MOST

@@ -246,6 +246,28 @@ mod tests {
         }
     }
 
+    /// RFC 8289 §5.6: while no more than a packet of the largest size is left nothing is dropped, however long each has waited.
+    #[test]
+    fn a_queue_in_which_a_packet_is_left_is_good() {
+        let mut core = Core::new(1);
+        core.place("codel");
+        let mut codel = CoDel::new(&Config::default(), Place(0));
+        for n in 0..200 {
+            core.set_clock(at(20.0 * f64::from(n)), Instant::ZERO);
+            let pkt = core.insert(any_packet());
+            core.note_queued(&pkt);
+            codel.enqueue(&mut core, pkt);
+            if n > 0 {
+                let Some(served) = codel.dequeue(&mut core) else { panic!("two wait") };
+                core.arrive(NodeId(0), Port(0), served);
+            }
+        }
+        assert_eq!(signalled(&core), 0);
+        while let Some(rest) = codel.evict(&mut core) {
+            core.drop(rest, Place(0), Cause::Handover);
+        }
+    }
+
     /// A queue that is emptied because its link changes gives all that waits, however long that was.
     #[test]
     fn an_emptied_queue_drops_and_marks_nothing() {

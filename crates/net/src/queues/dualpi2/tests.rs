@@ -69,6 +69,23 @@ fn defaults_of_both_dialects() {
     assert_eq!(short.update(), Duration::from_millis(10));
 }
 
+/// Linux, `dequeue_packet`: the credit changes only while both queues wait, so an L queue that was alone owes nothing.
+#[test]
+fn a_queue_that_is_served_alone_owes_nothing() {
+    for dialect in DIALECTS {
+        let mut bench = Bench::new();
+        let mut queue = build(&bench, &of(dialect));
+        enter(&mut bench, &mut queue, Ecn::Ect1);
+        for _ in 0..1000 {
+            enter(&mut bench, &mut queue, Ecn::Ect1);
+            assert_eq!(leave(&mut bench, &mut queue), Some(Ecn::Ect1));
+        }
+        enter(&mut bench, &mut queue, Ecn::NotEct);
+        assert_eq!(leave(&mut bench, &mut queue), Some(Ecn::Ect1), "{dialect:?}");
+        while leave(&mut bench, &mut queue).is_some() {}
+    }
+}
+
 #[test]
 fn p_follows_the_delay_of_the_head_at_each_update() {
     // The sequence of `base.rs`, by packets: heads that have waited 20, 20 and 25 ms when the controller looks.

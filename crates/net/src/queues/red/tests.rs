@@ -90,16 +90,39 @@ fn adaptation_keeps_to_its_band_and_bounds() {
     assert!((0.9 * 0.008..=0.008).contains(&after(3001.0, 10.0)), "bottom");
 }
 
+/// Floyd, Gummadi, Shenker 2001: the target is min + 0.4 (max − min) … min + 0.6 (max − min), and a step is 0.01 or max_p/4.
+#[test]
+fn adaptation_has_its_target_and_its_steps() {
+    let step = |max_p: f64, average: f64| {
+        let mut red =
+            red(Config { adaptive: true, max_p: Probability::new(max_p).expect("a probability"), ..classic() });
+        red.average.value = average;
+        red.adapt(Instant::from_secs_f64(0.6));
+        red.max_p
+    };
+    for (max_p, average, expected) in
+        [(0.1, 9.1, 0.1), (0.1, 10.9, 0.1), (0.1, 8.9, 0.09), (0.1, 11.1, 0.11), (0.02, 11.1, 0.025)]
+    {
+        let got = step(max_p, average);
+        assert!((got - expected).abs() < 1e-12, "max_p {max_p}, average {average}: {got}");
+    }
+}
+
 /// Lets packets meet a queue of ten whose average is 10, and gives those that it does not keep.
 fn early(red: &mut Red, core: &mut Core, ecn: Ecn, arrivals: u64) -> Vec<u64> {
+    early_at(red, core, ecn, arrivals, (10, 10.0))
+}
+
+/// The same of a queue of this length and average.
+fn early_at(red: &mut Red, core: &mut Core, ecn: Ecn, arrivals: u64, (length, average): (u64, f64)) -> Vec<u64> {
     let dropped = |core: &Core| core.counters().dropped + core.counters().marks.values().sum::<u64>();
     let mut gone = Vec::new();
     for n in 0..arrivals {
-        while red.backlog().packets > 10 {
-            let oldest = red.dequeue(core).expect("ten packets wait");
+        while red.backlog().packets > length {
+            let oldest = red.dequeue(core).expect("packets wait");
             core.drop(oldest, Place(1), Cause::Handover);
         }
-        red.average.value = 10.0;
+        red.average.value = average;
         let before = dropped(core);
         let pkt = core.insert(crate::net::Packet { ecn, ..any_packet() });
         red.enqueue(core, pkt);
@@ -136,4 +159,39 @@ fn capable_packets_are_marked_instead() {
     early(&mut red, &mut core, Ecn::NotEct, 1000);
     assert_eq!(core.counters().marks[&Place(0)], marks);
     assert!(core.counters().drops.keys().any(|(_, cause, _)| *cause == Cause::Early));
+}
+
+/// RFC 3168 §7: above a threshold of the drop probability packets are dropped whether they can be marked or not.
+#[test]
+fn capable_packets_are_dropped_above_the_threshold() {
+    let mut core = Core::new(1);
+    core.place("red");
+    core.place("served");
+    let mut red = red(Config { weight: Probability::new(0.0), ecn: true, ..classic() });
+    // p_b = 0.4 at an average of 20, above max_p.
+    assert!(early_at(&mut red, &mut core, Ecn::Ect0, 100, (10, 20.0)).len() > 20);
+    assert!(core.counters().marks.is_empty());
+}
+
+/// ns-2.35, `REDQueue::enque`: nothing is dropped early from a queue of a packet, whatever the average.
+#[test]
+fn a_queue_of_a_packet_is_short() {
+    let mut core = Core::new(1);
+    core.place("red");
+    core.place("served");
+    let mut red = red(Config { weight: Probability::new(0.0), ..classic() });
+    assert!(early_at(&mut red, &mut core, Ecn::NotEct, 1000, (1, 10.0)).is_empty());
+    assert!(!early_at(&mut red, &mut core, Ecn::NotEct, 1000, (2, 10.0)).is_empty());
+}
+
+/// ns-2.35, `REDQueue::enque`: packets are counted from when the average crosses min.
+#[test]
+fn the_distance_of_the_first_drop_counts_from_the_crossing() {
+    let mut core = Core::new(1);
+    core.place("red");
+    core.place("served");
+    let mut red = red(Config { weight: Probability::new(0.0), ..classic() });
+    assert!(early_at(&mut red, &mut core, Ecn::NotEct, 1000, (10, 0.0)).is_empty());
+    // p_b = 0.05: not within 20 packets.
+    assert!(early(&mut red, &mut core, Ecn::NotEct, 100)[0] >= 19);
 }

@@ -330,6 +330,17 @@ mod tests {
         }
     }
 
+    /// §4.2: the target is 1.5 cwnd where the curve is above that a round trip later.
+    #[test]
+    fn the_window_grows_by_half_in_a_round_trip_at_most() {
+        let mut cubic = after_loss(100);
+        cubic.on_ack(&sample(0.0, SMSS));
+        let before = cubic.cwnd;
+        // W_cubic(20.1 s) = 0.4·15.9³ + 100, some 1,700 segments.
+        cubic.on_ack(&sample(20.0, SMSS));
+        assert!((cubic.cwnd - before - 0.5).abs() < 1e-9, "{} and {before}", cubic.cwnd);
+    }
+
     #[test]
     fn a_loss_at_100_segments_puts_the_plateau_4_217_seconds_later() {
         let mut cubic = after_loss(100);

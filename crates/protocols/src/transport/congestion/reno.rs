@@ -125,6 +125,43 @@ impl CongestionControl for Reno {
 mod tests {
     use super::*;
 
+    fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
+        EndpointContext {
+            smss: 1000,
+            header: 40,
+            options: 0,
+            initial_window,
+            initial_ssthresh,
+            flow: 0,
+            seed: 0,
+            sack: true,
+        }
+    }
+
+    /// RFC 5681 §3.1: (2) min(N, SMSS) in slow start; one SMSS for each window of bytes in congestion avoidance.
+    #[test]
+    fn growth_for_an_acknowledgement() {
+        let ack = |reno: &mut Reno, acked: u64| {
+            reno.on_ack(&AckSample { acked, window_limited: true, ..AckSample::default() });
+            reno.window()
+        };
+        let mut reno = Reno::new(&seat(4000, u64::MAX));
+        assert_eq!([3000, 1000, 400].map(|acked| ack(&mut reno, acked)), [5000, 6000, 6400]);
+        let mut reno = Reno::new(&seat(4000, 4000));
+        assert_eq!([1000, 2000, 1000, 4999, 1].map(|acked| ack(&mut reno, acked)), [4000, 4000, 5000, 5000, 6000]);
+    }
+
+    /// RFC 5681 §3.1, equation (4): max(FlightSize / 2, 2 SMSS).
+    #[test]
+    fn a_loss_leaves_half_and_two_segments_at_least() {
+        for (flight, left) in [(20_000, 10_000), (5000, 2500), (3000, 2000), (1000, 2000)] {
+            let mut reno = Reno::new(&seat(20_000, 20_000));
+            let (now, kind) = (Instant::ZERO, CongestionKind::Loss);
+            reno.on_congestion(&CongestionEvent { now, kind, flight, lost: 0, resent: false });
+            assert_eq!((reno.window(), reno.ssthresh()), (left, Some(left)), "FlightSize {flight}");
+        }
+    }
+
     /// RFC 8511 §3: ssthresh = max(0.8·FlightSize, 2·SMSS) for a mark, and half for a loss; §4: not in slow start.
     #[test]
     fn abe_lowers_the_window_less_for_a_mark() {

@@ -188,3 +188,24 @@ impl Detector {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5682 §2.1 step 1: a timeout while the last one is still being repaired is not judged.
+    #[test]
+    fn a_timeout_in_the_recovery_from_a_timeout_is_not_judged() {
+        let saved = || Some(Saved { congestion: None, flight: 10, nxt: 20, estimate: None });
+        let mut detector = Detector::new(Kind::FRto, false);
+        detector.on_timeout(Instant::ZERO, 10, 20, saved());
+        assert!(detector.is_open());
+        let duplicate =
+            Evidence { una: 10, advanced: false, original_to: 0, ts_echo: None, dsack: false, new_data: true };
+        assert!(matches!(detector.on_ack(&duplicate), Judgement::Genuine { .. }));
+        for (una, judged) in [(15, false), (20, true)] {
+            detector.on_timeout(Instant::ZERO, una, 20, saved());
+            assert_eq!(detector.is_open(), judged, "SND.UNA {una}, recover 20");
+        }
+    }
+}

@@ -361,6 +361,37 @@ mod tests {
         }
     }
 
+    /// §5.5: the discount of the open interval stays with those before it when it closes (DF_i = DF_i · DF).
+    #[test]
+    fn discounts_stay() {
+        let mut intervals = LossIntervals::new(0.25);
+        intervals.begin(0, 100.0);
+        for n in 1..8 {
+            intervals.extend(100 * n - 1);
+            intervals.event(100 * n);
+        }
+        // DF = 2 · 100 / 800 = 0.25, for all but the interval that closes.
+        intervals.extend(1499);
+        intervals.event(1500);
+        intervals.extend(1500);
+        let mean = (800.0 + 0.25 * 100.0 * 5.0) / (1.0 + 0.25 * 5.0);
+        assert!((intervals.loss_rate() * mean - 1.0).abs() < 1e-12, "{}", 1.0 / intervals.loss_rate());
+    }
+
+    /// §5.2: a loss at T_old + R belongs to the event, one after that does not.
+    #[test]
+    fn a_round_trip_after_its_beginning_an_event_still_goes_on() {
+        let rtt = Duration::from_millis(100);
+        for (after, begins) in [(Duration::from_millis(100), false), (Duration::from_nanos(100_000_001), true)] {
+            let mut detector = LossDetector::new(3);
+            let mut events = Vec::new();
+            for (seq, at, marked) in [(0, ms(0), false), (1, ms(10), true), (2, ms(10) + after, true)] {
+                detector.on_packet(at, seq, marked, rtt, |seq, begins| events.push((seq, begins)));
+            }
+            assert_eq!(events, [(1, true), (2, begins)]);
+        }
+    }
+
     #[test]
     fn without_loss_the_rate_is_zero() {
         let mut intervals = LossIntervals::new(0.25);

@@ -136,3 +136,42 @@ impl LossRecovery for Sack {
         Status { recovering: self.recovering, alert, credit: self.credit, duplicates: self.duplicates }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lasthop_net::net::SackBlocks;
+    use lasthop_net::net::packet::TcpHeader;
+
+    use super::*;
+    use crate::transport::tcp::config::{Config as TcpConfig, Rto};
+    use crate::transport::tcp::rto::{RtoConfig, RtoEstimator};
+    use crate::transport::tcp::scoreboard::{Acked, Segment};
+
+    /// RFC 6675 §5 step (2): a recovery begins with the first duplicate that tells of enough segments above, and before three of them.
+    #[test]
+    fn one_acknowledgement_may_tell_of_a_loss() {
+        let (header, rto) = (TcpHeader::default(), RtoEstimator::new(RtoConfig::new(&Rto::default())));
+        for (sacked, enters) in [(2, false), (3, true)] {
+            let mut board = Scoreboard::new(1000, false);
+            for n in 1..20 {
+                board.push(Segment::new(1000 * n, 1000, false, Instant::ZERO));
+            }
+            let mut blocks = SackBlocks::NONE;
+            blocks.push(2000, 2000 + 1000 * sacked);
+            board.on_sack(1000, &blocks, &mut Acked::default());
+            let ack = AckEvent {
+                header: &header,
+                rto: &rto,
+                now: Instant::ZERO,
+                una: 1000,
+                nxt: 20_000,
+                advance: 0,
+                sacked: 1000 * sacked,
+                rtt: None,
+                duplicate: true,
+            };
+            let verdict = Sack::new(&Settings::new(&TcpConfig::default())).on_ack(&mut board, &ack);
+            assert_eq!(matches!(verdict, Verdict::Enter { resend: true, .. }), enters, "{sacked} SACKed");
+        }
+    }
+}

@@ -229,6 +229,15 @@ mod tests {
         }
     }
 
+    /// ns-2.35: round-trip times above a second count as one.
+    #[test]
+    fn a_long_round_trip_counts_as_a_second() {
+        let mut control = Control::new(480_000.0);
+        control.on_arrival(1000, &header(2.0, 24.0, 1e24));
+        control.end_interval();
+        assert_eq!((control.mean_rtt, control.interval), (1.0, 1.0));
+    }
+
     #[test]
     fn each_packet_of_a_window_of_24_gets_a_24th() {
         let mut control = interval(480_000.0, 0.1, 240_000.0, 0.0, 24.0);

@@ -163,3 +163,30 @@ impl Polling {
         (self.vt_pdu, self.vt_sdu, self.awaited) = (0, 0, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS 25.322 §9.5 a): Timer_Poll stops when all PDUs up to VT(S) - 1 of the poll are acknowledged, or that one is reported missing.
+    #[test]
+    fn the_poll_timer_stops_when_the_polled_pdu_is_settled() {
+        for (vt_a, missing, runs) in [(5, None, false), (4, None, true), (3, Some(4), false), (3, Some(3), true)] {
+            let mut polling = Polling::new(&Config { poll: Poll::Timer, ..Config::default() });
+            polling.submit(Instant::ZERO, 5);
+            polling.on_report(vt_a, |sn| Some(sn) == missing);
+            assert_eq!(polling.next_timeout().is_some(), runs, "VT(A) {vt_a}, {missing:?} missing");
+        }
+    }
+
+    /// §9.7.1: *last PDU in buffer* and *last PDU in retransmission buffer* are triggers of their own.
+    #[test]
+    fn the_last_pdu_and_the_last_one_again_poll_apart() {
+        let segment = Segment::default();
+        for (poll_last, poll_last_retransmission) in [(true, false), (false, true)] {
+            let mut polling = Polling::new(&Config { poll_last, poll_last_retransmission, ..Config::default() });
+            let mut polls = |again| polling.polls(&Leaving { again, last: true, used_window: 1, segment: &segment });
+            assert_eq!([polls(false), polls(true)], [poll_last, poll_last_retransmission]);
+        }
+    }
+}

@@ -247,6 +247,17 @@ impl Receiver {
 mod tests {
     use super::*;
 
+    /// TS 25.322 §11.3.4.2: the window ends below VR(MR) = VR(R) + Configured_Rx_Window_size.
+    #[test]
+    fn a_pdu_at_vr_mr_is_discarded() {
+        let mut receiver = Receiver::new(&Config { window: 4, ..Config::default() });
+        let mut takes = |sn| {
+            receiver.on_data(&Pdu { sn, ..Pdu::default() }, &mut Vec::new());
+            (receiver.vr_h(), receiver.duplicates)
+        };
+        assert_eq!([takes(4), takes(3)], [(0, 1), (4, 1)]);
+    }
+
     #[test]
     fn variables_that_do_not_fit_are_seen() {
         let mut receiver = Receiver::new(&Config { window: 4, ..Config::default() });

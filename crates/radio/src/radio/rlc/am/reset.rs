@@ -125,3 +125,20 @@ impl Reset {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TS 25.322 §11.4.3: a RESET with the number of the last one is a repetition. It is answered as that was, and nothing starts anew.
+    #[test]
+    fn a_repeated_reset_is_only_answered() {
+        let mut reset = Reset::new(&Config::default());
+        for (rsn, kept, anew, answer) in [(0, 5, true, 5), (0, 9, false, 5), (1, 9, true, 9)] {
+            assert_eq!(reset.on_reset(rsn, kept), anew, "RSN {rsn}");
+            let pdu = reset.pull(Instant::ZERO).unwrap();
+            assert_eq!(pdu.sdu, answer);
+            assert!(matches!(pdu.control.as_deref(), Some(Control::ResetAck(n)) if *n == rsn));
+        }
+    }
+}

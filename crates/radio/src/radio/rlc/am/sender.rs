@@ -386,6 +386,15 @@ mod tests {
         sender.send_new(Instant::ZERO, &segment);
     }
 
+    /// TS 25.322 §10.1: a report that acknowledges what was never sent is erroneous.
+    #[test]
+    fn a_report_beyond_vt_s_is_erroneous() {
+        let mut sender = Sender::new(&Config::default());
+        let report = |ack| Status { ack: Some(ack), ..Status::default() };
+        assert_eq!(sender.on_report(Instant::ZERO, &report(0)), Reported::Fine);
+        assert_eq!(sender.on_report(Instant::ZERO, &report(1)), Reported::Erroneous);
+    }
+
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "VT(MS)")]
