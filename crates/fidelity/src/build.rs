@@ -71,6 +71,11 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
     }];
     let mut flows = Vec::new();
+    if network.xcp.is_some() && network.flows.iter().any(|flow| flow.variant != "XCP") {
+        return Err(Obstacle::Unsupported(
+            "flows of other transports in ns-2's virtual queues beside XCP's".to_owned(),
+        ));
+    }
     for (i, (flow, [source_side, sink_side])) in network.flows.iter().zip(&network.access).enumerate() {
         let (source, sink) = (format!("s{i}"), format!("d{i}"));
         links.push(link(&format!("source {i}"), [&source, "r1"], source_side));
@@ -365,9 +370,10 @@ impl Settled {
             "timestamps_" => self.timestamps = Some(on),
             "rampdown_" => self.fack.rampdown = on,
             "ss-div4_" => self.fack.overdamping = on,
-            "v_alpha_" => self.vegas.alpha = number,
-            "v_beta_" => self.vegas.beta = number,
-            "v_gamma_" => self.vegas.gamma = number,
+            // ns-2 keeps whole numbers.
+            "v_alpha_" => self.vegas.alpha = number.trunc(),
+            "v_beta_" => self.vegas.beta = number.trunc(),
+            "v_gamma_" => self.vegas.gamma = number.trunc(),
             _ => return Err(Obstacle::Wrong(format!("non_default_agent_variables: {name} is not known"))),
         }
         Ok(())

@@ -51,7 +51,7 @@ struct Described {
     bottleneck: Bottleneck,
     access_links: Access,
     layers_bps: Vec<u64>,
-    layer_traffic: IgnoredAny,
+    layer_traffic: String,
     rlm_sessions: usize,
     rlm_source_start_s: Vec<f64>,
     rlm_receiver_start_s: Vec<f64>,
@@ -187,6 +187,10 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     let waiting = max_waiting_packets.unwrap_or(set);
     let mut links = vec![link("bottleneck".to_owned(), ["r1", "r2"], rate_bps, prop_delay_s, waiting)];
     let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    // "constant bit rate of 1000-byte packets"
+    let size =
+        described.layer_traffic.split_once("-byte").and_then(|(words, _)| words.rsplit(' ').next()?.parse().ok());
+    let packet = format!("{} B", size.unwrap_or(1000_u64));
     let layers: Vec<String> = described.layers_bps.iter().map(|rate| format!("{rate} bit/s")).collect();
     for n in 0..described.rlm_sessions + tcp.flows {
         let (from, to) = (format!("s{n}"), format!("d{n}"));
@@ -211,7 +215,9 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
             flows.push(json!({
                 "name": format!("rlm {n}"), "from": from, "to": name,
                 "start": format!("{} s", described.rlm_source_start_s[n]),
-                "transport": {"layered": {"layers": layers, "jitter": 0.5, "stagger": false, "control": "rlm"}},
+                "transport": {"layered": {
+                    "layers": layers, "packet": packet, "jitter": 0.5, "stagger": false, "control": "rlm",
+                }},
             }));
         } else {
             let k = n - described.rlm_sessions;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::{Address, NodeId, Observation, Observer};
+use lasthop_core::satellite::body::period;
 use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::scenario::{check, read};
@@ -70,7 +71,7 @@ struct Described {
     stop_s: f64,
     summary: IgnoredAny,
     handoffs: usize,
-    /// Which satellite terminals are linked to before their first look: a number, or a sentence that names satellite 0.
+    /// Which satellite terminals are linked to before their first look: a number, or a sentence that names one.
     initially_linked: Option<Linked>,
 }
 
@@ -78,14 +79,17 @@ struct Described {
 #[serde(untagged)]
 enum Linked {
     Satellite(u32),
-    Sentence(IgnoredAny),
+    Sentence(String),
 }
 
 impl Linked {
     fn satellite(&self) -> u32 {
         match self {
             Self::Satellite(number) => *number,
-            Self::Sentence(_) => 0,
+            Self::Sentence(words) => {
+                let number = words.split_once("satellite ").map(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()));
+                number.and_then(|mut numbers| numbers.next()?.parse().ok()).unwrap_or_default()
+            }
         }
     }
 }
@@ -215,6 +219,10 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
     if let Some(plane) = angles.iter().position(|plane| plane.len() != described.satellites_per_plane) {
         let (found, expected) = (angles[plane].len(), described.satellites_per_plane);
         return Err(format!("initial_angle_from_ascending_node_deg[{plane}]: {found} satellites, not {expected}"));
+    }
+    let period = period(described.altitude_km);
+    if (period - described.orbit_period_s).abs() > 1.0 {
+        return Err(format!("orbit_period_s: at this altitude an orbit takes {period:.3} s"));
     }
     let satellites = described.planes * described.satellites_per_plane;
     if described.initially_linked.as_ref().is_some_and(|linked| linked.satellite() as usize >= satellites) {

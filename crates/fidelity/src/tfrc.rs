@@ -44,6 +44,12 @@ pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, Str
     Ok(lines)
 }
 
+/// A number that the note has between these words: only there is it said since when packets count, and of how many runs.
+fn stated(note: &str, before: &str, after: &str) -> Option<f64> {
+    let (_, rest) = note.split_once(before)?;
+    rest.split_once(after)?.0.trim().parse().ok()
+}
+
 fn read<T: DeserializeOwned>(item: &Value) -> Result<T, Outcome> {
     serde_json::from_value(item.clone()).map_err(|e| Outcome::Failed(e.to_string()))
 }
@@ -55,7 +61,7 @@ fn read<T: DeserializeOwned>(item: &Value) -> Result<T, Outcome> {
 struct Item {
     id: String,
     files: [String; 1],
-    note: IgnoredAny,
+    note: String,
     summary: Option<IgnoredAny>,
     scenario: Value,
 }
@@ -86,13 +92,14 @@ fn loss_delay(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcom
     }
     let network = item.network()?;
     let rows: Vec<Row> = item.rows(folder)?;
+    let warm = stated(&item.note, "between ", " s and").unwrap_or(WARM_LOSSY);
     let run = |row: &Row, draws: Draws| {
         let mut network = network.clone();
         let ends = network.access[0][0].delay + network.access[0][1].delay;
         network.bottleneck.delay = row.rtt_s / 2.0 - ends;
         network.reverse.delay = network.bottleneck.delay;
         network.loss_schedule = vec![(0.0, row.loss)];
-        lossy(&network, draws, WARM_LOSSY).map(|run| run.received as f64 / (network.stop - WARM_LOSSY))
+        lossy(&network, draws, warm).map(|run| run.received as f64 / (network.stop - warm))
     };
     let ours = in_parallel(jobs, &rows, |row| run(row, Draws::Ns2(row.seed)));
     let ours = ours.into_iter().collect::<Result<Vec<f64>, _>>()?;
@@ -148,6 +155,7 @@ fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome
     }
     let network = item.network()?;
     let rows: Vec<Row> = item.rows(folder)?;
+    let seeds = stated(&item.note, "over ", " seeds").map_or(STEP_SEEDS, |seeds| seeds as u32);
     let samples = (network.stop * 2.0) as u64;
     if let Some(row) = rows.iter().find(|row| row.t_us % 500_000 != 0 || !(1..=samples).contains(&(row.t_us / 500_000)))
     {
@@ -161,7 +169,7 @@ fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome
         let place = (row.t_us / 500_000) as usize - 1;
         Mean::of(runs.iter().map(|run| run.rates[place]))
     };
-    let replayed = runs((1..=STEP_SEEDS).map(Draws::Ns2).collect())?;
+    let replayed = runs((1..=seeds).map(Draws::Ns2).collect())?;
     // ns-2 prints rates with six digits.
     let differs = |row: &&Row| (of(&replayed, row).mean / row.rate_bytes_per_s_mean - 1.0).abs() > 1e-5;
     let Some(row) = rows.iter().find(differs) else { return Ok(Outcome::Same(rows.len())) };
@@ -171,9 +179,9 @@ fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome
         row.rate_bytes_per_s_mean,
         of(&replayed, row).mean
     );
-    let own = runs((1..=u64::from(STEP_SEEDS) * REPETITIONS).map(Draws::Own).collect())?;
+    let own = runs((1..=u64::from(seeds) * REPETITIONS).map(Draws::Own).collect())?;
     let test = |(place, row): (usize, &Row)| {
-        let theirs = Mean { mean: row.rate_bytes_per_s_mean, error: row.stderr, n: f64::from(STEP_SEEDS) };
+        let theirs = Mean { mean: row.rate_bytes_per_s_mean, error: row.stderr, n: f64::from(seeds) };
         let ours = of(&own, row);
         let test = test(&format!("rate at {} us", row.t_us), "B/s", ours, theirs);
         // Before the first loss all runs are the same, and equal as printed.
@@ -183,9 +191,9 @@ fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome
     Ok(by_means(rows.iter().enumerate().map(test).collect(), why))
 }
 
-/// The runs of which `loss-step` gives means.
+/// The runs of which `loss-step` gives means, if its note does not say.
 const STEP_SEEDS: u32 = 24;
-/// From when on packets count with random losses, seconds.
+/// From when on packets count with random losses, seconds, if the note does not say.
 const WARM_LOSSY: f64 = 30.0;
 
 /// Whose draws lose packets.
@@ -296,7 +304,7 @@ struct Sharing {
     id: String,
     /// The runs, whose means the summary has.
     files: IgnoredAny,
-    note: IgnoredAny,
+    note: String,
     summary: Vec<Cell>,
 }
 
@@ -322,15 +330,18 @@ struct Cell {
 
 /// Our runs for each of ns-2's.
 const REPETITIONS: u64 = 4;
-/// From when on goodput counts, seconds.
+/// From when on goodput counts, and until when flows start, seconds, if the note does not say.
 const WARM: f64 = 40.0;
+const STARTS: f64 = 5.0;
 
 fn sharing(item: &Sharing, jobs: usize) -> Result<Outcome, Outcome> {
     let mut tests = Vec::new();
+    let warm = stated(&item.note, "between ", " s and").unwrap_or(WARM);
+    let starts = stated(&item.note, "uniform in 0..", " s").unwrap_or(STARTS);
     for (place, cell) in item.summary.iter().enumerate() {
         let network = index::part(&cell.scenario).map_err(Outcome::Failed)?;
         let seeds: Vec<u64> = (1..=cell.n * REPETITIONS).collect();
-        let runs = in_parallel(jobs, &seeds, |&seed| shared(&network, cell.flows_of_each_kind, seed));
+        let runs = in_parallel(jobs, &seeds, |&seed| shared(&network, cell.flows_of_each_kind, [starts, warm], seed));
         let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
         let references = [
             ("TFRC", cell.tfrc_goodput_bps_mean, cell.tfrc_stderr),
@@ -360,21 +371,23 @@ fn sharing(item: &Sharing, jobs: usize) -> Result<Outcome, Outcome> {
     Ok(Outcome::Differs(count, rejected.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")))
 }
 
-/// The mean goodput of TFRC's and of TCP's flows, bits per second of payload.
-fn shared(network: &Network, of_each: usize, seed: u64) -> Result<[f64; 2], Outcome> {
+/// The mean goodput of TFRC's and of TCP's flows, bits per second of payload: of flows that start until `latest`, from `warm` on.
+fn shared(network: &Network, of_each: usize, [latest, warm]: [f64; 2], seed: u64) -> Result<[f64; 2], Outcome> {
     let mut network = network.clone();
     let mut starts = Streams::new(seed).stream("fidelity", "starts");
     for flow in &mut network.flows {
-        flow.start = starts.uniform(0.0, 5.0);
+        flow.start = starts.uniform(0.0, latest);
     }
     let scenario = build::scenario(&network).map_err(outcome)?;
     let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
-    let goodput = Goodput { from: Instant::from_secs_f64(WARM), bytes: [0; 2], of_each, seen: BTreeMap::new() };
+    let segment = u64::from(network.tcp.packet_size);
+    let goodput =
+        Goodput { from: Instant::from_secs_f64(warm), bytes: [0; 2], of_each, segment, seen: BTreeMap::new() };
     let mut built = builder::build(&scenario, seed, Some(Box::new(goodput))).map_err(|e| failed(&e))?;
     built.simulation.run_until(Instant::from_secs_f64(network.stop), u64::MAX).map_err(|e| failed(&e))?;
     let goodput = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Goodput>().ok());
     let bytes = goodput.ok_or_else(|| failed(&"the observer is lost"))?.bytes;
-    Ok(bytes.map(|b| b as f64 * 8.0 / (network.stop - WARM) / of_each as f64))
+    Ok(bytes.map(|b| b as f64 * 8.0 / (network.stop - warm) / of_each as f64))
 }
 
 /// Counts the payload that sinks receive, TCP's in order.
@@ -383,6 +396,8 @@ struct Goodput {
     bytes: [u64; 2],
     /// The first flows are TFRC's.
     of_each: usize,
+    /// Payload of a packet of TCP, bytes.
+    segment: u64,
     /// For each flow of TCP the next packet in order and those beyond.
     seen: BTreeMap<u32, (u64, std::collections::BTreeSet<u64>)>,
 }
@@ -400,7 +415,7 @@ impl Observer for Goodput {
                 while beyond.remove(next) {
                     *next += 1;
                     if now >= self.from {
-                        self.bytes[1] += SEGMENT;
+                        self.bytes[1] += self.segment;
                     }
                 }
             }
@@ -412,6 +427,3 @@ impl Observer for Goodput {
         self
     }
 }
-
-/// `packetSize_` of these scenarios.
-const SEGMENT: u64 = 1000;

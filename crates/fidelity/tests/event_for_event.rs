@@ -21,6 +21,7 @@ fn check(family: &str, expected: usize) {
 #[test]
 fn scripted_losses() {
     check("ns2/tcp-scripted", 150);
+    check("ns2-3/tcp-scripted", 5);
 }
 
 #[test]
@@ -32,12 +33,15 @@ fn queue_overflow() {
 fn handover() {
     check("ns2/handover", 20);
     check("ns2-2/handover", 1);
+    check("ns2-3/handover", 1);
 }
 
-/// Six cases event for event, six by bytes received and the queue in each tenth of a second.
+/// Cases event for event, and others by bytes received and the queue in each tenth of a second.
 #[test]
 fn xcp() {
     check("ns2/xcp", 12);
+    check("ns2-2/xcp", 1);
+    check("ns2-3/xcp", 4);
 }
 
 /// Nine with scripted losses, and three over seeds.
@@ -47,11 +51,12 @@ fn rates_by_equation() {
     check("ns2-2/tfrc", 3);
 }
 
-/// Delay and path of each packet over two constellations, and each terminal's handoffs.
+/// Delay and path of each packet over constellations, and each terminal's handoffs.
 #[test]
 fn satellites() {
     check("ns2/satellite", 2);
     check("ns2-2/satellite", 2);
+    check("ns2-3/satellite", 1);
 }
 
 /// Layered multicast with and without TCP, by means over seeds.

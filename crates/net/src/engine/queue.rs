@@ -16,7 +16,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::time::{Duration, Instant};
+use super::time::Instant;
 
 /// The addressee of a wake-up: a component, and a key whose meaning only the component knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +51,7 @@ impl Wake {
     fn new(time: u64, order: u64, target: Target) -> Self {
         let at = Instant::from_nanos(time);
         let age = AGE_MAX - (order >> NUMBER_BITS);
-        let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
-        Self { at, since, target }
+        Self { at, since: at.wrapping_back(age), target }
     }
 }
 
@@ -130,7 +129,8 @@ impl EventQueue {
         }
     }
 
-    /// Enters a wake-up of `target` at `at`, whose cause began at `since` (not after `at`).
+    /// Enters a wake-up of `target` at `at`, whose cause began at `since` (not after `at`). An order by ns-2's clock may lie before the start
+    /// of the run ([`FloatTime::order_at`](super::FloatTime::order_at)).
     #[inline(always)]
     pub fn push(&mut self, at: Instant, since: Instant, target: Target) {
         debug_assert!(target.component != CHAIN, "the number of no component");
@@ -138,8 +138,7 @@ impl EventQueue {
             self.renumber();
             debug_assert!(self.next_number < NUMBER_END, "more wake-ups wait than numbers tell apart");
         }
-        let age = at.since(since).as_nanos().min(AGE_MAX);
-        let order = ((AGE_MAX - age) << NUMBER_BITS) | self.next_number;
+        let order = ((AGE_MAX - at.age(since, AGE_MAX)) << NUMBER_BITS) | self.next_number;
         let (time, rest) = (at.as_nanos(), Rest { order, target });
         if time == self.last_time && self.chain(time, rest) {
             return;
@@ -226,8 +225,7 @@ impl EventQueue {
     /// The `since` with which a wake-up at `at` is taken from the queue.
     #[inline]
     pub fn remembered(at: Instant, since: Instant) -> Instant {
-        let age = at.since(since).as_nanos().min(AGE_MAX);
-        Instant::from_nanos(at.as_nanos() - age)
+        at.wrapping_back(at.age(since, AGE_MAX))
     }
 
     /// The earliest wake-up, which stays in the queue.

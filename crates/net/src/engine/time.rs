@@ -50,6 +50,19 @@ impl Instant {
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
+
+    /// The nanoseconds since `cause`, from 0 to `most`; `cause` may have been wrapped round by [`Instant::wrapping_back`].
+    #[inline(always)]
+    pub(super) fn age(self, cause: Self, most: u64) -> u64 {
+        let age = self.0.wrapping_sub(cause.0).cast_signed();
+        age.clamp(0, most.cast_signed()).cast_unsigned()
+    }
+
+    /// `ns` nanoseconds before this one; before the start of the run it wraps round. Only the order of wake-ups has such instants.
+    #[inline]
+    pub(super) const fn wrapping_back(self, ns: u64) -> Self {
+        Self(self.0.wrapping_sub(ns))
+    }
 }
 
 impl Duration {

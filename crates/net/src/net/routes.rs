@@ -103,6 +103,11 @@ impl Ways {
         self.known_hop(node, destination).copied()
     }
 
+    /// The hop out of a node for one packet, searched for from there.
+    pub fn hop_of_packet(&self, node: NodeId, destination: NodeId) -> Option<NextHop> {
+        self.graph.hop_of_packet(node, destination)
+    }
+
     /// Searches for the ways to a destination.
     fn search(&mut self, destination: NodeId) {
         let root = self.graph.root(destination);
@@ -245,5 +250,81 @@ impl Graph {
             }
         }
         first
+    }
+
+    /// The first hop from a node to a destination, as ns-2 finds it for each packet at each node (`SatRouteObject`, ns-2.35
+    /// `satellite/satroute.cc`): Dijkstra's search from the node on.
+    ///
+    /// Many ways through a constellation are equally long, since all links of its planes are. Which of them is taken follows from the search:
+    /// delays are added up as doubles, in steps of 10 ns; of nodes equally far the one with the lowest number is looked at first, and a
+    /// way as long as a known one does not replace it. The least delay is a step, so no two nodes send a packet to and fro.
+    fn hop_of_packet(&self, from: NodeId, to: NodeId) -> Option<NextHop> {
+        let mut seconds = vec![f64::INFINITY; self.out.nodes()];
+        let mut first: Vec<Option<NextHop>> = vec![None; self.out.nodes()];
+        let mut heap = BinaryHeap::new();
+        // Distances are not negative, so their bits are in their order.
+        let entry = |seconds: f64, node: NodeId| Reverse((seconds.to_bits(), node));
+        seconds[from.0 as usize] = 0.0;
+        heap.push(entry(0.0, from));
+        while let Some(Reverse((bits, node))) = heap.pop() {
+            if node == to {
+                break;
+            }
+            let here = seconds[node.0 as usize];
+            if bits > here.to_bits() {
+                continue;
+            }
+            for way in self.out.of(node) {
+                let steps = ((way.delay.as_nanos() + STEP_NS / 2) / STEP_NS).max(1);
+                let farther = here + steps as f64 / STEPS_PER_SECOND;
+                let slot = way.node.0 as usize;
+                if farther < seconds[slot] {
+                    seconds[slot] = farther;
+                    first[slot] = if node == from { Some(way.hop) } else { first[node.0 as usize] };
+                    heap.push(entry(farther, way.node));
+                }
+            }
+        }
+        first[to.0 as usize]
+    }
+}
+
+/// In these steps delays of ways are compared for each packet (`SatGeometry::propdelay`).
+const STEP_NS: u64 = 10;
+const STEPS_PER_SECOND: f64 = 1e8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::medium::Peer;
+
+    /// Ways as (from, to, nanoseconds); each hop is named by its place in this list.
+    fn graph(ways: &[(u32, u32, u64)]) -> Graph {
+        let way = |(place, &(from, to, ns)): (u32, &(u32, u32, u64))| {
+            let hop = NextHop { medium: place, from: Peer(0), to: Peer(1) };
+            (NodeId(from), Way { hop, node: NodeId(to), delay: Duration::from_nanos(ns) })
+        };
+        Graph::new(8, (0..).zip(ways).map(way).collect())
+    }
+
+    /// Dijkstra's search of ns-2 by hand: node 1 is looked at before node 2, which is as far, and a way as long as a known one, within 10 ns,
+    /// does not replace it.
+    #[test]
+    fn of_equal_ways_a_packet_takes_that_over_the_lowest_node() {
+        let hop = |ways: &[(u32, u32, u64)]| graph(ways).hop_of_packet(NodeId(0), NodeId(3)).map(|hop| hop.medium);
+        assert_eq!(hop(&[(0, 2, 500), (2, 3, 700), (0, 1, 500), (1, 3, 700)]), Some(2));
+        assert_eq!(hop(&[(0, 2, 500), (2, 3, 696), (0, 1, 500), (1, 3, 700)]), Some(2), "a difference within a step");
+        assert_eq!(hop(&[(0, 2, 500), (2, 3, 690), (0, 1, 500), (1, 3, 700)]), Some(0));
+        // The nearer node is looked at first, whatever its number.
+        assert_eq!(hop(&[(0, 2, 500), (2, 3, 700), (0, 1, 700), (1, 3, 500)]), Some(0));
+        assert_eq!(hop(&[(0, 1, 500), (3, 1, 500)]), None);
+    }
+
+    /// Of nodes without distance to one another each sends towards the destination.
+    #[test]
+    fn ways_without_length_make_no_circle() {
+        let graph = graph(&[(0, 1, 0), (1, 0, 0), (0, 3, 40), (1, 3, 40)]);
+        let hops = [0, 1].map(|node| graph.hop_of_packet(NodeId(node), NodeId(3)).map(|hop| hop.medium));
+        assert_eq!(hops, [Some(2), Some(3)]);
     }
 }

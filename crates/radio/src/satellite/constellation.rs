@@ -37,6 +37,8 @@ pub struct Setup {
     pub terminals: Vec<Terminal>,
     /// When terminals and satellites look.
     pub looks: Looks,
+    /// Whether lengths of ways are in steps of 10 ns, as ns-2 compares them.
+    pub in_steps: bool,
 }
 
 /// When terminals look for satellites, and satellites at their links to other planes.
@@ -90,6 +92,7 @@ pub struct Constellation {
     terminals: Vec<Ground>,
     air: Air,
     looks: Looks,
+    in_steps: bool,
     /// The sets of terminals to which packets for several were sent.
     audiences: Vec<Vec<u32>>,
     counts: Counts,
@@ -225,6 +228,7 @@ impl Constellation {
             terminals,
             air: Air::new(component, AIR),
             looks: setup.looks,
+            in_steps: setup.in_steps,
             audiences: Vec::new(),
             counts: Counts::default(),
             component,
@@ -547,17 +551,18 @@ impl Medium for Constellation {
 
     fn edges(&self, now: Instant) -> Vec<Edge> {
         let mut edges = Vec::with_capacity(2 * (self.links.len() + self.terminals.len()));
+        let delay = |range: &Range| if self.in_steps { range.in_steps(now) } else { range.delay(now) };
         let mut both = |a: u32, b: u32, delay: Duration| {
             edges.push(Edge { from: Peer(a), to: Peer(b), delay });
             edges.push(Edge { from: Peer(b), to: Peer(a), delay });
         };
         for link in self.links.iter().filter(|link| link.up) {
-            both(link.ends[0], link.ends[1], link.range.delay(now));
+            both(link.ends[0], link.ends[1], delay(&link.range));
         }
         let first_terminal = self.satellites.len() as u32;
         for (ground, number) in self.terminals.iter().zip(0..) {
             if let Some(Serving { satellite, range }) = &ground.serving {
-                both(first_terminal + number, *satellite, range.delay(now));
+                both(first_terminal + number, *satellite, delay(range));
             }
         }
         edges

@@ -9,7 +9,7 @@ use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::schedule::Path;
 
 use super::body::Body;
-use super::earth::{LIGHT_KM_PER_S, between, dot, length};
+use super::earth::{LIGHT_KM_PER_S, between, distance, dot, length};
 
 /// The way between two bodies.
 pub struct Range {
@@ -34,6 +34,13 @@ impl Range {
         let range = Self { ends: [from, to], piece: Cell::new(Piece { begin: 0, terms: [0.0; 4] }) };
         range.piece.set(range.piece_of(0));
         range
+    }
+
+    /// The delay at this time in whole steps of 10 ns, as ns-2 compares ways (`SatGeometry::propdelay`).
+    pub fn in_steps(&self, at: Instant) -> Duration {
+        let [a, b] = [&self.ends[0], &self.ends[1]].map(|body| body.position(at.as_secs_f64()));
+        let steps = distance(a, b) / LIGHT_KM_PER_S * 1e8 + 0.5;
+        Duration::from_nanos(steps as u64 * 10)
     }
 
     /// The delay in ns at a second, and its rate in ns/s.
@@ -78,7 +85,6 @@ impl Path for Range {
 mod tests {
     use super::*;
     use crate::satellite::body::Circle;
-    use crate::satellite::earth::distance;
 
     /// Overhead passes of the lowest orbits bend most.
     #[test]

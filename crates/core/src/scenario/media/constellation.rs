@@ -258,6 +258,7 @@ fn setup(core: &mut Core, constellation: &Constellation, profile: Profile) -> Se
             stream: core.stream(name, "looks"),
         },
         handoff: constellation.handoff.clone(),
+        in_steps: constellation.routes == SatelliteRoutes::Packets,
         isl,
         down: downs,
         terminals,

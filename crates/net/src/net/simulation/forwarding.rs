@@ -3,6 +3,7 @@
 use std::slice::from_ref;
 
 use crate::net::core::{Arrival, Core, Port};
+use crate::net::node::NextHop;
 use crate::net::observe::{Cause, Observation};
 use crate::net::packet::{Address, GroupId, NodeId};
 use crate::net::slab::Pkt;
@@ -54,10 +55,8 @@ impl Simulation {
         }
         if self.routes_by_packet {
             self.find_ways();
-            // A node with one way out would send on packets that arrive nowhere.
-            if !self.reaches(node, destination) {
-                return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
-            }
+            let hop = self.ways.hop_of_packet(node, destination);
+            return self.send_on(hop, pkt);
         }
         self.forward_anew(node, destination, pkt);
     }
@@ -65,7 +64,13 @@ impl Simulation {
     /// A packet whose way has not been searched for yet.
     #[inline(never)]
     pub(super) fn forward_anew(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
-        let Some(hop) = self.hop(node, destination) else {
+        let hop = self.hop(node, destination);
+        self.send_on(hop, pkt);
+    }
+
+    /// Sends a packet on, if it has a way.
+    fn send_on(&mut self, hop: Option<NextHop>, pkt: Pkt) {
+        let Some(hop) = hop else {
             return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
         };
         self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);

@@ -19,10 +19,12 @@ impl Landing {
     /// None comes.
     pub const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
 
-    /// Whether it comes before another. One comparison of both halves is shorter than two.
+    /// Whether it comes before another. One comparison of both halves is shorter than two. The cause is compared by its distance, since an order
+    /// by ns-2's clock may lie before the start of the run.
     #[inline]
     pub fn is_before(self, other: Self) -> bool {
-        let key = |l: Self| (u128::from(l.at.as_nanos()) << 64) | u128::from(l.since.as_nanos());
+        let cause = |l: Self| l.since.as_nanos().wrapping_sub(l.at.as_nanos()).wrapping_sub(1);
+        let key = |l: Self| (u128::from(l.at.as_nanos()) << 64) | u128::from(cause(l));
         key(self) < key(other)
     }
 
@@ -107,7 +109,11 @@ impl<C: Clock> Transmitter<C> {
     fn overtaken_lands_first(&self, core: &Core) -> bool {
         // Almost always there are none.
         self.overtaken().is_some_and(|overtaken| match (overtaken.front(core), self.line.front(core)) {
-            (Some(o), Some(l)) => o.arrival <= l.arrival,
+            (Some(o), Some(l)) => {
+                let [_, o_time] = C::kept(core, overtaken.head());
+                let [_, l_time] = C::kept(core, self.line.head());
+                C::compare((o.arrival, o_time), (l.arrival, l_time)).is_le()
+            }
             (o, _) => o.is_some(),
         })
     }

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use lasthop_net::engine::{Duration, Instant, Stream};
+use lasthop_net::engine::{Duration, FloatTime, Instant, Stream};
 use lasthop_net::net::{EndpointContext, Hears, Histogram, Notice, SackBlocks, TcpHeader, Variable};
 use lasthop_protocols::transport::tcp::ground_truth::GroundTruth;
 
@@ -109,6 +109,10 @@ pub struct TcpAgent {
     pub settings: Settings,
     /// The present, set before each input.
     pub now: Instant,
+    /// The present by ns-2's clock, if that is followed.
+    clock: FloatTime,
+    /// Whether it is.
+    follows_clock: bool,
     /// The next packet to send (`t_seqno_`).
     pub next: i64,
     /// One past the last packet that the source has handed over (`curseq_`).
@@ -134,13 +138,17 @@ pub struct TcpAgent {
     /// Whether a packet is timed (`rtt_active_`).
     pub timing: bool,
     timed_seq: i64,
-    timed_at: Instant,
+    timed_at: Stamp,
+    /// When packets that carry time stamps were sent, each time once, from the last one echoed on.
+    stamps: VecDeque<Stamp>,
     /// When the retransmission timer expires.
     pub rtx_at: Option<Instant>,
+    /// The same by ns-2's clock, if that is followed.
+    pub rtx_float: FloatTime,
     /// When a random delay before sending ends (`delsnd_timer_`).
     pub delayed_until: Option<Instant>,
     /// When packet 0 was about to be sent last (`firstsent_`).
-    pub first_sent: Instant,
+    pub first_sent: FloatTime,
     /// `nrexmit_`, since the connection was opened.
     pub rexmits: u64,
     ecn: EcnState,
@@ -163,6 +171,13 @@ pub struct TcpAgent {
     stream: Stream,
 }
 
+/// A point in time by both clocks; by ns-2's it is the nearest double if that is not followed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamp {
+    pub at: Instant,
+    pub float: FloatTime,
+}
+
 /// ECN as ns-2 has it (`ect_`, `ecn_burst_`, `ecn_backoff_`, `cong_action_`).
 #[derive(Clone, Copy, Debug, Default)]
 struct EcnState {
@@ -181,6 +196,8 @@ impl TcpAgent {
         let rtt = Estimator::new(&settings, boot_time);
         Self {
             now: Instant::ZERO,
+            clock: FloatTime::default(),
+            follows_clock: false,
             next: 0,
             end: 0,
             highest_ack: -1,
@@ -197,10 +214,12 @@ impl TcpAgent {
             rtt,
             timing: false,
             timed_seq: -1,
-            timed_at: Instant::ZERO,
+            timed_at: Stamp::default(),
+            stamps: VecDeque::new(),
             rtx_at: None,
+            rtx_float: FloatTime::default(),
             delayed_until: None,
-            first_sent: Instant::ZERO,
+            first_sent: FloatTime::default(),
             rexmits: 0,
             ecn: EcnState::default(),
             short: VecDeque::new(),
@@ -236,6 +255,7 @@ impl TcpAgent {
         self.rtt.reset();
         self.timing = false;
         self.timed_seq = -1;
+        self.stamps.clear();
         self.rtx_at = None;
         self.delayed_until = None;
         self.rexmits = 0;
@@ -245,6 +265,40 @@ impl TcpAgent {
         self.acked_bytes = 0;
         self.told = [0; 2];
         self.truth.reset();
+    }
+
+    /// The present by ns-2's clock, which the network follows.
+    #[inline]
+    pub fn set_clock(&mut self, now: FloatTime) {
+        self.clock = now;
+        self.follows_clock = true;
+    }
+
+    /// The present as a double: by ns-2's clock, or the nearest one.
+    #[inline]
+    pub fn float_now(&self) -> FloatTime {
+        self.clock.or_nearest(self.now)
+    }
+
+    /// Whether echoes of time stamps are asked for: XCP's own always.
+    #[inline]
+    fn is_stamped(&self) -> bool {
+        self.settings.timestamps || self.settings.variant == lasthop_protocols::transport::tcp::config::Variant::Xcp
+    }
+
+    /// The present by both clocks.
+    #[inline]
+    fn stamp(&self) -> Stamp {
+        Stamp { at: self.now, float: self.float_now() }
+    }
+
+    /// When a packet was sent whose time stamp is echoed. Packets carry the nanosecond only.
+    pub fn echoed(&mut self, echo: Instant) -> Stamp {
+        while self.stamps.front().is_some_and(|stamp| stamp.at < echo) {
+            self.stamps.pop_front();
+        }
+        let known = self.stamps.front().filter(|stamp| stamp.at == echo);
+        known.copied().unwrap_or_else(|| Stamp { at: echo, float: FloatTime::new(echo) })
     }
 
     #[inline]
@@ -398,6 +452,9 @@ impl TcpAgent {
     pub fn emit(&mut self, seq: i64) {
         let cwr = std::mem::take(&mut self.ecn.reduced) && self.settings.ecn;
         self.number += 1;
+        if self.is_stamped() && self.stamps.back().is_none_or(|stamp| stamp.at < self.now) {
+            self.stamps.push_back(self.stamp());
+        }
         self.out.push_back(Out::Send { seq, number: self.number, cwr, window: self.usable() });
         let bytes = if self.short.is_empty() && seq > 0 { u64::from(self.settings.segment) } else { self.payload(seq) };
         if seq > self.max_seq {
@@ -409,7 +466,7 @@ impl TcpAgent {
                 self.timing = true;
                 if seq > self.timed_seq {
                     self.timed_seq = seq;
-                    self.timed_at = self.now;
+                    self.timed_at = self.stamp();
                 }
             }
         } else {
@@ -421,7 +478,9 @@ impl TcpAgent {
     /// Starts the retransmission timer, whether it runs or not (`set_rtx_timer`).
     #[inline]
     pub fn set_timer(&mut self) {
-        self.rtx_at = Some(self.now + self.rtt.timeout());
+        let timeout = self.rtt.timeout_secs();
+        self.rtx_at = Some(self.now + Duration::from_secs_f64(timeout));
+        self.rtx_float = self.clock.after(timeout);
     }
 
     /// Starts it after a cut or a timeout (`reset_rtx_timer`): nothing is timed any more.
@@ -474,10 +533,16 @@ impl TcpAgent {
     }
 
     /// Takes a round-trip-time sample (`rtt_update`).
-    pub fn sample_rtt(&mut self, sent: Instant) {
-        self.counts.rtt.add(self.now.since(sent).as_nanos());
+    pub fn sample_rtt(&mut self, sent: Stamp) {
+        let nanos = self.now.since(sent.at);
+        self.counts.rtt.add(nanos.as_nanos());
         let old = self.rtt.values();
-        let counted = self.rtt.update(self.now, sent);
+        // A sample may lie just between two numbers of ticks. Then the sums of ns-2's clock decide.
+        let [now, passed] = match self.follows_clock {
+            true => [self.clock.as_secs(), self.clock.seconds_since(sent.float)],
+            false => [self.now.as_secs_f64(), nanos.as_secs_f64()],
+        };
+        let counted = self.rtt.update(now, passed);
         if self.observed {
             let new = self.rtt.values();
             if counted != old.rtt {
@@ -509,7 +574,8 @@ impl TcpAgent {
         self.highest_ack = ack.seq;
         self.next = self.next.max(ack.seq + 1);
         if self.settings.timestamps {
-            self.sample_rtt(ack.ts_echo);
+            let sent = self.echoed(ack.ts_echo);
+            self.sample_rtt(sent);
         }
         if self.covers_timed(ack) {
             if !(self.ecn.agreed && self.ecn.backoff && ack.ece) {
@@ -613,11 +679,11 @@ impl TcpAgent {
             && self.next as f64 <= self.highest_ack as f64 + self.cwnd + self.dupacks as f64
     }
 
-    /// Whether a fast retransmit is allowed: not below `recover`, unless `bugFix_` is off or the
-    /// first data packet is lost.
+    /// Whether a fast retransmit is allowed: not below `recover`, unless the first data packet is lost, or `bugFix_` is off and no congestion
+    /// mark has cut the window.
     pub fn may_retransmit_fast(&self) -> bool {
         let first = self.settings.heeds_first_loss && self.highest_ack == 0;
-        self.highest_ack > self.recover || (!self.settings.guard && !self.settings.ecn) || first
+        self.highest_ack > self.recover || (!self.settings.guard && !self.cut_by_ecn()) || first
     }
 
     /// Whether the last cut answered a congestion mark.

@@ -65,7 +65,8 @@ impl Fack {
             m.timing = false;
             m.end_back_off();
         }
-        m.sample_rtt(ack.ts_echo);
+        let sent = m.echoed(ack.ts_echo);
+        m.sample_rtt(sent);
     }
 
     fn forward_most(&self) -> i64 {

@@ -4,7 +4,6 @@
 //! A sample counts the ticks of the sender's clock between sending and acknowledgement, so it
 //! depends on the phase of the clock, `boot_time`. It knows nothing of which packet is timed.
 
-use lasthop_net::engine::{Duration, Instant};
 use lasthop_protocols::transport::tcp::config::RtoOrder;
 
 use super::settings::Settings;
@@ -71,10 +70,9 @@ impl Estimator {
         (self.values.srtt != 0).then(|| f64::from(self.values.srtt >> SRTT_BITS) * self.tick)
     }
 
-    /// Takes a sample: something sent at `sent` is acknowledged now. Gives the ticks counted,
+    /// Takes a sample: something is acknowledged `now` that was sent `tao` seconds ago. Gives the ticks counted,
     /// which may be none; the sample is then one.
-    pub fn update(&mut self, now: Instant, sent: Instant) -> i32 {
-        let (now, tao) = (now.as_secs_f64(), now.since(sent).as_secs_f64());
+    pub fn update(&mut self, now: f64, tao: f64) -> i32 {
         let ticks = if self.timestamps {
             tao / self.tick + 0.5
         } else {
@@ -107,12 +105,6 @@ impl Estimator {
     pub fn timeout_secs(&self) -> f64 {
         let value = self.rto.max(self.min) * self.values.backoff as f64;
         value.min(self.max).max(2.0 * self.tick)
-    }
-
-    /// The value of the timer.
-    #[inline]
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs_f64(self.timeout_secs())
     }
 
     /// The timer has expired: doubles the value. Beyond eight times it forgets the mean, and
@@ -166,11 +158,10 @@ mod tests {
 
     fn rtos(mut e: Estimator, samples: &[f64]) -> Vec<f64> {
         let round = |s: f64| (s * 1e4).round() / 1e4;
-        let start = Instant::from_secs_f64(10.0);
         samples
             .iter()
             .map(|&s| {
-                e.update(start + Duration::from_secs_f64(s), start);
+                e.update(10.0 + s, s);
                 round(e.timeout_secs())
             })
             .collect()
@@ -216,7 +207,7 @@ mod tests {
         let sample = |boot_time: f64| {
             let mut e = estimator(|_| ());
             e.boot_time = boot_time;
-            e.update(Instant::from_secs_f64(0.204168), Instant::from_secs_f64(0.1));
+            e.update(0.204168, 0.104168);
             e.values().rtt
         };
         assert_eq!(sample(3.4e-6), 10);

@@ -19,9 +19,6 @@ pub trait Variant: Send {
     /// The connection is forgotten.
     fn reset(&mut self) {}
 
-    /// The present by ns-2's clock ([`Timed::set_float`]).
-    fn set_float(&mut self, _now: FloatTime) {}
-
     /// What the header of a packet carries that leaves now, and left the machinery at this window.
     #[inline]
     fn options(&mut self, _m: &TcpAgent, _window: i64) -> TcpOptions {
@@ -55,7 +52,7 @@ pub trait Variant: Send {
             return;
         }
         if m.next == 0 {
-            m.first_sent = m.now;
+            m.first_sent = m.float_now();
         }
         let mut sent = 0;
         while m.next <= m.highest_ack + m.usable() && m.next < m.end {
@@ -158,7 +155,12 @@ impl<V: Variant> Timed for Sender<V> {
     }
 
     fn set_float(&mut self, now: FloatTime) {
-        self.variant.set_float(now);
+        self.m.set_clock(now);
+    }
+
+    fn next_float(&self) -> Option<FloatTime> {
+        let rtx = self.m.rtx_at?;
+        self.m.delayed_until.is_none_or(|delayed| rtx < delayed).then_some(self.m.rtx_float)
     }
 }
 

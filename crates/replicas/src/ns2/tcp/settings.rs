@@ -104,7 +104,8 @@ impl Settings {
             limited_transmit: config.limited_transmit.unwrap_or(true),
             max_burst: config.max_burst,
             idle_restart: config.idle_restart != Some(IdleRestart::Off),
-            ecn: config.ecn,
+            // Vegas' own `output` knows no ECN: its packets are not marked.
+            ecn: config.ecn && config.variant != Some(Variant::Vegas),
             timestamps: config.timestamps.unwrap_or(config.variant == Some(Variant::Xcp)),
             guard: config.guard.unwrap_or(true),
             exact_half: config.exact_half.unwrap_or(true),

@@ -3,7 +3,8 @@
 //!
 //! ns-2.35 keeps send times and transmission counts in a table of `window_` entries. It clears
 //! them at an acknowledgement only up to the table's end, so after a wrap some counts stay, and
-//! those packets give no sample. Its clock starts anew each time packet 0 is sent.
+//! those packets give no sample. Its clock starts anew each time packet 0 is sent. The rates that it compares are
+//! often equal but for the last bits of ns-2's sums of times, which are asked if the network follows them.
 
 use lasthop_protocols::transport::congestion::vegas::Config as Thresholds;
 
@@ -237,7 +238,7 @@ fn keep_two(m: &mut TcpAgent) {
 /// Seconds since packet 0 was last sent (`vegastime`).
 #[inline]
 fn clock(m: &TcpAgent) -> f64 {
-    m.now.as_secs_f64() - m.first_sent.as_secs_f64()
+    m.float_now().seconds_since(m.first_sent)
 }
 
 impl Variant for Vegas {

@@ -6,9 +6,6 @@
 //! bits behind the point. Where an event coincides with a tick, the sums of ns-2's clock decide on
 //! which side it lies; it is asked if the network follows it.
 
-use std::collections::VecDeque;
-
-use lasthop_net::engine::{FloatTime, Instant};
 use lasthop_net::net::{CongestionHeader, TcpOptions, Words};
 
 use super::agent::{Ack, TcpAgent};
@@ -22,10 +19,6 @@ pub struct Xcp {
     srtt: i64,
     /// The same in seconds; 0 before the first sample of a connection (`srtt_estimate_`).
     estimate: f64,
-    /// The present by ns-2's clock, if that is followed.
-    clock: FloatTime,
-    /// Times of sending by both clocks, of packets not yet acknowledged, each once.
-    sent: VecDeque<(Instant, FloatTime)>,
 }
 
 impl Xcp {
@@ -41,13 +34,10 @@ impl Xcp {
 
     /// Takes a round-trip-time sample: the ticks of a clock that ticks at whole multiples
     /// (`XcpEndsys::rtt_update`).
-    fn sample(&mut self, m: &TcpAgent, ack: &Ack) {
+    fn sample(&mut self, m: &mut TcpAgent, ack: &Ack) {
         let tick = m.settings.tick;
-        let now = self.clock.or_nearest(m.now).as_secs();
-        while self.sent.front().is_some_and(|(at, _)| *at < ack.ts_echo) {
-            self.sent.pop_front();
-        }
-        let sent = self.sent.front().map_or(FloatTime::new(ack.ts_echo), |(_, time)| time.or_nearest(ack.ts_echo));
+        let now = m.float_now().as_secs();
+        let sent = m.echoed(ack.ts_echo).float;
         // The sender computes the time of sending back from the round-trip time.
         let sent = now - (now - sent.as_secs());
         let ticks = (now / tick) as i64 - (sent / tick) as i64;
@@ -74,14 +64,7 @@ impl Variant for Xcp {
         self.estimate = 0.0;
     }
 
-    fn set_float(&mut self, now: FloatTime) {
-        self.clock = now;
-    }
-
     fn options(&mut self, m: &TcpAgent, window: i64) -> TcpOptions {
-        if self.sent.back().is_none_or(|(at, _)| *at < m.now) {
-            self.sent.push_back((m.now, self.clock.or_nearest(m.now)));
-        }
         let (rtt, mut x, mut delta) = (self.estimate, 0.0, 0.0);
         if rtt != 0.0 {
             let window = window as f64;
