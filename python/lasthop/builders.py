@@ -237,6 +237,8 @@ class QueueCodel(TypedDict, total=False):
 
     limit: Length
     "How much may wait, without the packet in service; further arrivals are dropped. Default: 1000 packets (Linux)."
+    also: Length
+    'A second limit, which holds too: `"64 kB"` beside one in packets. Default: none.'
     target: Duration
     "The waiting time that is acceptable all the time. Default: 5 ms (RFC 8289 §4.4)."
     interval: Duration

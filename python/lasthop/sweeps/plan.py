@@ -147,10 +147,10 @@ class Plan:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
         ways = {key: self.scenario.way(key) for key in self.vary.keys}
-        for key, other in combinations(ways, 2):
-            if ways[key] != ways[other] == ways[key][: len(ways[other])]:
+        for key, behind in combinations(ways, 2):
+            if ways[key] != ways[behind] == ways[key][: len(ways[behind])]:
                 raise ScenarioError(
-                    f"{key} is set in vain: {other} behind it sets the whole that it is a part of", path=key
+                    f"{key} is set in vain: {behind} behind it sets the whole that it is a part of", path=key
                 )
 
     def _alone(self, point: int) -> dict[str, Any]:
