@@ -72,6 +72,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "vegas": (_GREEN, "-."),
     "cubic": (_ORANGE, "-"),
     "bbr": (_BLACK, "-"),
+    "dctcp": (_RED, ":"),
     "prague": (_RED, "-."),
     "copa": (_SKY, "-."),
     "ledbat_pp": (_GREEN, ":"),

@@ -164,7 +164,7 @@ error: unknown variant "new-reno"
 24 | transport.tcp.variant = "new-reno"
    |                         ^^^^^^^^^^ did you mean "newreno"?
    |
-   = known: tahoe, reno, newreno, sack, fack, vegas, cubic, prague, copa, ledbat, bbr, xcp   (lasthop schema tcp)
+   = known: tahoe, reno, newreno, sack, fack, vegas, cubic, dctcp, prague, copa, ledbat, bbr, xcp   (lasthop schema tcp)
 "#,
     ),
     (

@@ -235,3 +235,24 @@ fn prague_shares_a_queue_that_only_drops_with_reno() {
     .run();
     assert!(seen.fairness() > 0.5, "{:?}", seen.shares);
 }
+
+const DCTCP: &str = "variant = 'dctcp'";
+
+/// Alizadeh et al. 2010 §3.3: marks from K on, with K above a seventh of the bandwidth-delay product, keep the link full and the queue at about K;
+/// two flows share it. CUBIC, for which each mark is a loss, leaves a part of it.
+#[test]
+fn dctcp_fills_a_link_that_marks_above_a_threshold() {
+    // 66 packets are the product at 40 Mbit/s and 20 ms.
+    let queue = "threshold.backlog = '16 packets'";
+    let run = |flows: &[Flow<'_>]| Dumbbell { rate: 40, rtt: 20, queue, flows, from: 10.0, to: 40.0, more: "" }.run();
+    for n in 1..=2 {
+        let flows: Vec<Flow<'_>> = (0..n).map(|i| (DCTCP, 3.0 * f64::from(i))).collect();
+        let seen = run(&flows);
+        assert!(seen.sum() > 0.98 * 40.0 * FULL, "x{n}: {:?}", seen.shares);
+        assert!((6.0..20.0).contains(&seen.queue), "x{n}: {} packets", seen.queue);
+        assert!(seen.fairness() > 0.85, "x{n}: {:?}", seen.shares);
+        assert!(seen.drops < 5.0, "x{n}: {}", seen.drops);
+    }
+    let cubic = run(&[("variant = 'cubic', ecn = true", 0.0)]);
+    assert!(cubic.sum() < run(&[(DCTCP, 0.0)]).sum(), "{:?}", cubic.shares);
+}

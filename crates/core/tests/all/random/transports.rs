@@ -14,8 +14,9 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
     }
     let ns2 = !whole && dice.one_in(2);
     let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
-    let variants =
-        ["xcp", "tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic", "prague", "copa", "ledbat", "bbr"];
+    let variants = [
+        "xcp", "tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic", "dctcp", "prague", "copa", "ledbat", "bbr",
+    ];
     let variant = *dice.pick(if ns2 { &variants[..7] } else { &variants[..] });
     let _ = writeln!(out, "transport.tcp.variant = \"{variant}\"");
     let handshakes = ["partial", "data_on_syn", "none", "full"];

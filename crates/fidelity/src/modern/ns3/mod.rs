@@ -102,6 +102,7 @@ fn transport(algorithm: &str) -> Option<&'static str> {
     Some(match algorithm {
         RENO => r#"recovery.sack.prr = true, congestion = "reno""#,
         "TcpCubic" => r#"recovery.sack.prr = true, congestion = "cubic""#,
+        "TcpDctcp" => r#"recovery.sack.prr = true, congestion = "dctcp""#,
         "TcpLedbat" => "recovery.sack.prr = true, congestion.ledbat.slow_start = true",
         "TcpBbr" => r#"variant = "bbr""#,
         _ => return None,
@@ -138,6 +139,7 @@ fn scenario(path: &Path, algorithms: &[&str], starts: &[f64], times: &[f64]) -> 
         Discipline::DropTail => format!(r#"droptail = {{ limit = "{limit} packets" }}"#),
         Discipline::CoDel => format!(r#"codel = {{ limit = "{limit} packets", ecn = {} }}"#, path.ecn),
         Discipline::FqCoDel => format!(r#"fq_codel = {{ limit = "{limit} packets", ecn = {} }}"#, path.ecn),
+        Discipline::Step(bytes) => format!(r#"threshold = {{ limit = "{limit} packets", backlog = "{bytes} B" }}"#),
         Discipline::Pie => format!(r#"pie = {{ limit = "{limit} packets", ecn = {} }}"#, path.ecn),
     };
     let mut text = format!(

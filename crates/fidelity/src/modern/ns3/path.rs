@@ -22,6 +22,8 @@ pub enum Discipline {
     CoDel,
     FqCoDel,
     Pie,
+    /// RED whose thresholds are one: packets that come when more than so many bytes wait are marked.
+    Step(u64),
 }
 
 /// What is found in a clause.
@@ -33,8 +35,11 @@ struct Clause {
 }
 
 impl Path {
-    /// That of a scenario, whose name is `words` behind its algorithms: "fixed-10M-40ms", "CoDel-ecn", "fifo120".
+    /// That of a scenario, whose name is `words` behind its algorithms: "fixed-10M-40ms", "CoDel-ecn", "fifo120", "step1ms-40M-20ms".
     pub fn read(description: &str, words: &str) -> Result<Self, String> {
+        if words.starts_with("step") {
+            return step(description, words);
+        }
         let ecn = words.ends_with("-ecn");
         let words = words.trim_end_matches("-ecn");
         let clause = |name: &str| {
@@ -72,6 +77,32 @@ impl Path {
             ecn,
         })
     }
+}
+
+/// A queue that marks as DCTCP wants it: its threshold, the rate and the round-trip time are in the name, the limit in the clause of the others.
+fn step(description: &str, words: &str) -> Result<Path, String> {
+    let named = |name: &str| {
+        let mut clauses = description.split(';').filter_map(|clause| clause.trim().split_once(':'));
+        clauses.find(|(known, _)| *known == name).map(|(_, words)| clause(words))
+    };
+    let mut parts = words.trim_start_matches("step").split('-');
+    let mut next = |unit: &str| {
+        let number =
+            parts.next().and_then(|part| part.strip_suffix(unit)).and_then(|number| number.parse::<f64>().ok());
+        number.filter(|number| (1e-3..=1e4).contains(number)).ok_or_else(|| format!("path: numbers of \"{words}\""))
+    };
+    let (threshold, rate, rtt) = (next("ms")?, next("M")?, next("ms")?);
+    if parts.next().is_some() || named("DCTCP").is_none() {
+        return Err(format!("path: no clause for \"{words}\""));
+    }
+    let limit = named("queue discs").transpose()?.and_then(|clause| clause.limit);
+    Ok(Path {
+        steps: vec![(0.0, rate, rtt / 2.0)],
+        limit: limit.ok_or_else(|| format!("path: no length of the queue for \"{words}\""))?,
+        loss: None,
+        queue: Discipline::Step((rate * 1e3 / 8.0 * threshold) as u64),
+        ecn: true,
+    })
 }
 
 /// "10 Mbit/s 15 ms, at 20 s 1 Mbit/s 75 ms, at 40 s back, 44 packets": numbers before their units, but the limit behind its word.
@@ -125,9 +156,13 @@ mod tests {
         let codel = path("CoDel-ecn").unwrap();
         assert_eq!((codel.queue, codel.ecn, codel.limit), (Discipline::CoDel, true, 1000));
         assert_eq!(path("fifo120").unwrap(), Path { limit: 120, ..fixed });
-        for words in ["step1ms-40M-20ms", "", "unheard-of"] {
+        let step = path("step1ms-40M-20ms").unwrap();
+        assert_eq!((step.queue, step.ecn, step.limit), (Discipline::Step(5_000), true, 1000));
+        assert_eq!(step.steps, [(0.0, 40.0, 10.0)]);
+        for words in ["step1ms-40M-20ms-60s", "", "unheard-of"] {
             assert!(path(words).unwrap_err().contains("no clause"), "{words}");
         }
+        assert!(path("step1ms-40M").unwrap_err().contains("numbers"));
         for sentence in [
             "fixed: fast Mbit/s, 20 ms, 70 packets",
             "fixed: 10 Mbit/s, 70 packets",

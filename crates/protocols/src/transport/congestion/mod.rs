@@ -8,6 +8,7 @@ pub mod base_delay;
 pub mod bbr;
 pub mod copa;
 pub mod cubic;
+pub mod dctcp;
 pub mod filter;
 pub mod hystart;
 pub mod ledbat;
@@ -154,6 +155,11 @@ pub trait CongestionConfig: Send + Sync {
         false
     }
 
+    /// Whether it needs ECN with a receiver that counts marks, as L4S controllers do. Packets of others are ECT(0).
+    fn counts_marks(&self) -> bool {
+        self.is_l4s()
+    }
+
     /// Whether it measures delays one way ([`AckSample::one_way`]): packets then carry time stamps, unless the scenario says otherwise.
     fn wants_timestamps(&self) -> bool {
         false
@@ -177,6 +183,8 @@ choice! {
         "vegas" => Vegas(vegas::Config),
         /// Cubic growth in time (RFC 9438).
         "cubic" => Cubic(cubic::Config),
+        /// The share of marked data (RFC 8257).
+        "dctcp" => Dctcp(dctcp::Config),
         /// Data marked by L4S queues (RFC 9331; Linux' `tcp_prague`).
         "prague" => Prague(prague::Config),
         /// A target rate from the queueing delay (Arun, Balakrishnan 2018).

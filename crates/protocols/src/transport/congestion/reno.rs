@@ -52,6 +52,12 @@ impl Reno {
         self.acked = 0;
     }
 
+    /// Congestion avoidance from here on.
+    pub(super) fn reduce_to(&mut self, bytes: u64) {
+        self.ssthresh = bytes;
+        self.set_window(bytes);
+    }
+
     /// RFC 5681 §3.1, equation (4).
     fn half(&self, flight: u64) -> u64 {
         (flight / 2).max(2 * self.smss)

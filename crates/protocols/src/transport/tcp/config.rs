@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transport::congestion::{self, Congestion, bbr, copa, cubic, ledbat, prague, vegas};
+use crate::transport::congestion::{self, Congestion, bbr, copa, cubic, dctcp, ledbat, prague, vegas};
 use crate::transport::limits;
 use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
@@ -62,10 +62,10 @@ pub struct Config {
     /// The window after an idle time longer than the RTO. Default: `rfc`: `rfc5681`. `ns2`: `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
-    /// Explicit congestion notification (RFC 3168). An L4S controller switches it on. Default: off.
+    /// Explicit congestion notification (RFC 3168). DCTCP and L4S controllers switch it on. Default: off.
     pub ecn: bool,
-    /// The receiver counts marks and reports the count in each acknowledgement, in 8 bytes (AccECN, RFC 9768). Default: on with an L4S
-    /// controller, else off.
+    /// The receiver counts marks and reports the count in each acknowledgement, in 8 bytes (AccECN, RFC 9768). Default: on with DCTCP
+    /// and L4S controllers, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accurate_ecn: Option<bool>,
     /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel and
@@ -122,6 +122,8 @@ pub enum Variant {
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
+    /// SACK recovery with DCTCP's window (RFC 8257). Profile `rfc` only.
+    Dctcp,
     /// SACK recovery with Prague's window (Linux' `tcp_prague`). Profile `rfc` only.
     Prague,
     /// SACK recovery with Copa's window (Arun, Balakrishnan 2018). Profile `rfc` only.
@@ -146,6 +148,7 @@ impl Variant {
             Self::Fack => "fack",
             Self::Vegas => "vegas",
             Self::Cubic => "cubic",
+            Self::Dctcp => "dctcp",
             Self::Prague => "prague",
             Self::Copa => "copa",
             Self::Ledbat => "ledbat",
@@ -165,6 +168,7 @@ impl Variant {
             Self::Fack => (Recovery::Fack(fack::Config::default()), reno),
             Self::Vegas => (Recovery::Vegas(recovery::vegas::Config {}), Congestion::Vegas(vegas::Config::default())),
             Self::Cubic => (Recovery::Sack(sack::Config::default()), Congestion::Cubic(cubic::Config::default())),
+            Self::Dctcp => (Recovery::Sack(sack::Config::default()), Congestion::Dctcp(dctcp::Config::default())),
             Self::Prague => (Recovery::Sack(sack::Config::default()), Congestion::Prague(prague::Config::default())),
             Self::Copa => (Recovery::Sack(sack::Config::default()), Congestion::Copa(copa::Config::default())),
             Self::Ledbat => (Recovery::Sack(sack::Config::default()), Congestion::Ledbat(ledbat::Config::default())),
@@ -299,6 +303,7 @@ impl Config {
         let halfway = "choose partial, data_on_syn or none";
         first([
             (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.variant == Some(Variant::Dctcp), "variant", "ns-2's TCP has no DCTCP", STANDARD),
             (self.variant == Some(Variant::Prague), "variant", "ns-2's TCP has no Prague", STANDARD),
             (self.variant == Some(Variant::Copa), "variant", "ns-2's TCP has no Copa", STANDARD),
             (self.variant == Some(Variant::Ledbat), "variant", "ns-2's TCP has no LEDBAT", STANDARD),
@@ -396,15 +401,15 @@ impl Config {
                 SIMULATOR,
             ),
             (
-                self.accurate_ecn == Some(true) && !self.ecn && !congestion.config().is_l4s(),
+                self.accurate_ecn == Some(true) && !self.ecn && !congestion.config().counts_marks(),
                 "accurate_ecn",
                 "nothing is marked without ECN",
                 "set ecn too",
             ),
             (
-                self.accurate_ecn == Some(false) && congestion.config().is_l4s(),
+                self.accurate_ecn == Some(false) && congestion.config().counts_marks(),
                 "accurate_ecn",
-                "an L4S controller answers to counted marks (RFC 9331 §4.2)",
+                "this congestion control answers to counted marks (RFC 8257 §3.2, RFC 9331 §4.2)",
                 "leave it on",
             ),
             (

@@ -145,6 +145,8 @@ impl Settings {
     pub fn new(config: &Config) -> Self {
         let (recovery, congestion) = parts(config);
         let (l4s, one_way) = (congestion.config().is_l4s(), congestion.config().wants_timestamps());
+        let counts_marks = congestion.config().counts_marks();
+        let ecn = config.ecn || counts_marks;
         let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
@@ -171,13 +173,13 @@ impl Settings {
             limited_transmit: config.limited_transmit.unwrap_or(true),
             max_burst: if config.max_burst == 0 { u32::MAX } else { config.max_burst },
             idle_restart: config.idle_restart.unwrap_or(IdleRestart::Rfc5681),
-            ecn: config.ecn || l4s,
-            ect: match (config.ecn, l4s) {
+            ecn,
+            ect: match (ecn, l4s) {
                 (_, true) => Ecn::Ect1,
                 (true, false) => Ecn::Ect0,
                 (false, false) => Ecn::NotEct,
             },
-            accurate_ecn: config.accurate_ecn.unwrap_or(l4s),
+            accurate_ecn: config.accurate_ecn.unwrap_or(counts_marks),
             l4s,
             timestamps,
             spurious: config.spurious,

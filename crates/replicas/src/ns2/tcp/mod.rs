@@ -45,7 +45,7 @@ pub fn sender(config: &Config, seat: EndpointContext, stream: Stream) -> Box<dyn
         Variant::Fack => Box::new(Sender::new(fack::Fack::new(&settings), settings, seat, stream)),
         Variant::Vegas => Box::new(Sender::new(vegas::Vegas::new(&settings), settings, seat, stream)),
         Variant::Xcp => Box::new(Sender::new(xcp::Xcp::default(), settings, seat, stream)),
-        Variant::Cubic | Variant::Bbr | Variant::Prague | Variant::Copa | Variant::Ledbat => {
+        Variant::Cubic | Variant::Bbr | Variant::Dctcp | Variant::Prague | Variant::Copa | Variant::Ledbat => {
             unreachable!("ns-2.35 has none of them: `check` refuses it")
         }
     }

@@ -1,7 +1,7 @@
 //! What counts as a reduction of the window.
 
 use super::*;
-use crate::transport::congestion::{Congestion, bbr, copa, cubic, ledbat, prague, reno};
+use crate::transport::congestion::{Congestion, bbr, copa, cubic, dctcp, ledbat, prague, reno};
 
 fn config(congestion: Congestion) -> Config {
     Config { congestion: Some(congestion), handshake: Some(Handshake::None), ..Config::default() }
@@ -13,6 +13,7 @@ fn a_loss_that_lowers_no_window_is_not_counted() {
     for (congestion, cuts) in [
         (Congestion::Reno(reno::Config::default()), 1),
         (Congestion::Cubic(cubic::Config::default()), 1),
+        (Congestion::Dctcp(dctcp::Config::default()), 1),
         (Congestion::Prague(prague::Config::default()), 1),
         (Congestion::Ledbat(ledbat::Config::default()), 1),
         (Congestion::Copa(copa::Config::default()), 0),
