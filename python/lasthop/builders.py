@@ -2129,9 +2129,9 @@ class TransportTcp(TypedDict, total=False):
     idle_restart: IdleRestart
     "The window after an idle time longer than the RTO. Default: `rfc`: `rfc5681`. `ns2`: `ns2`."
     ecn: bool
-    "Explicit congestion notification (RFC 3168). An L4S controller switches it on. Default: off."
+    "Explicit congestion notification (RFC 3168). DCTCP and L4S controllers switch it on. Default: off."
     accurate_ecn: bool
-    "The receiver counts marks and reports the count in each acknowledgement, in 8 bytes (AccECN, RFC 9768). Default: on with an L4S controller, else off."
+    "The receiver counts marks and reports the count in each acknowledgement, in 8 bytes (AccECN, RFC 9768). Default: on with DCTCP and L4S controllers, else off."
     timestamps: bool
     "Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel and with LEDBAT, else off. `ns2`: on with XCP, else off."
     dsack: bool
@@ -2154,9 +2154,7 @@ class TransportTcp(TypedDict, total=False):
     "Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`). Default: none."
 
 
-Variant2: TypeAlias = (
-    "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'bbr', 'xcp']"
-)
+Variant2: TypeAlias = "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'cubic', 'dctcp', 'prague', 'copa', 'ledbat', 'bbr', 'xcp']"
 
 
 class AsRecoveryTahoe(TypedDict, total=False):
@@ -2260,6 +2258,12 @@ class AsCongestionCubic(TypedDict, total=False):
     cubic: Required[CongestionCubic]
 
 
+class AsCongestionDctcp(TypedDict, total=False):
+    """``dctcp`` with its parameters."""
+
+    dctcp: Required[CongestionDctcp]
+
+
 class AsCongestionPrague(TypedDict, total=False):
     """``prague`` with its parameters."""
 
@@ -2302,7 +2306,7 @@ class AsCongestionPython(TypedDict, total=False):
     python: Required[CongestionPython]
 
 
-Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'ledbat_pp', 'bbr', 'xcp'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionPrague | AsCongestionCopa | AsCongestionLedbat | AsCongestionLedbatPp | AsCongestionBbr | AsCongestionXcp | AsCongestionPython"
+Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'dctcp', 'prague', 'copa', 'ledbat', 'ledbat_pp', 'bbr', 'xcp'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionDctcp | AsCongestionPrague | AsCongestionCopa | AsCongestionLedbat | AsCongestionLedbatPp | AsCongestionBbr | AsCongestionXcp | AsCongestionPython"
 
 
 class CongestionReno(TypedDict, total=False):
@@ -2336,6 +2340,15 @@ class CongestionCubic(TypedDict, total=False):
     "HyStart++ in the initial slow start (§4.10; RFC 9406). Default: on."
     abe: bool
     "Alternative Backoff with ECN: a mark in congestion avoidance lowers the window to 0.85 of it only (RFC 8511 §3.1). Default: off (RFC 8511 is Experimental)."
+
+
+class CongestionDctcp(TypedDict, total=False):
+    """DCTCP's parameters."""
+
+    gain: float
+    "The weight of the newest window of data in the share of marks, g. Above 0, at most 1. Default: 1/16 (RFC 8257 §4.2)."
+    initial_alpha: float
+    "The share of marks that is assumed at the start, alpha, from 0 to 1. Default: 1, so that the first mark halves the window (RFC 8257 §3.3)."
 
 
 class CongestionPrague(TypedDict, total=False):
