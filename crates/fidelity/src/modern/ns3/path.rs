@@ -22,7 +22,7 @@ pub enum Discipline {
     CoDel,
     FqCoDel,
     Pie,
-    /// RED whose thresholds are one: packets that come when more than so many bytes wait are marked.
+    /// RED whose thresholds are one: packets that come when more bytes wait than this are marked.
     Step(u64),
 }
 
