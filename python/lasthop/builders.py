@@ -2347,8 +2347,6 @@ class CongestionDctcp(TypedDict, total=False):
 
     gain: float
     "The weight of the newest window of data in the share of marks, g. Above 0, at most 1. Default: 1/16 (RFC 8257 §4.2)."
-    initial_alpha: float
-    "The share of marks that is assumed at the start, alpha, from 0 to 1. Default: 1, so that the first mark halves the window (RFC 8257 §3.3)."
 
 
 class CongestionPrague(TypedDict, total=False):

@@ -42,10 +42,7 @@ impl Path {
         }
         let ecn = words.ends_with("-ecn");
         let words = words.trim_end_matches("-ecn");
-        let clause = |name: &str| {
-            let mut clauses = description.split(';').filter_map(|clause| clause.trim().split_once(':'));
-            clauses.find(|(known, _)| *known == name).map(|(_, words)| clause(words))
-        };
+        let clause = |name: &str| named(description, name);
         let first = words.split('-').next().unwrap_or_default();
         let disciplines = [("CoDel", Discipline::CoDel), ("FqCoDel", Discipline::FqCoDel), ("Pie", Discipline::Pie)];
         let managed = disciplines.iter().find(|(name, _)| *name == first).map(|(_, discipline)| *discipline);
@@ -81,10 +78,6 @@ impl Path {
 
 /// A queue that marks as DCTCP wants it: its threshold, the rate and the round-trip time are in the name, the limit in the clause of the others.
 fn step(description: &str, words: &str) -> Result<Path, String> {
-    let named = |name: &str| {
-        let mut clauses = description.split(';').filter_map(|clause| clause.trim().split_once(':'));
-        clauses.find(|(known, _)| *known == name).map(|(_, words)| clause(words))
-    };
     let mut parts = words.trim_start_matches("step").split('-');
     let mut next = |unit: &str| {
         let number =
@@ -92,10 +85,10 @@ fn step(description: &str, words: &str) -> Result<Path, String> {
         number.filter(|number| (1e-3..=1e4).contains(number)).ok_or_else(|| format!("path: numbers of \"{words}\""))
     };
     let (threshold, rate, rtt) = (next("ms")?, next("M")?, next("ms")?);
-    if parts.next().is_some() || named("DCTCP").is_none() {
+    if parts.next().is_some() || named(description, "DCTCP").is_none() {
         return Err(format!("path: no clause for \"{words}\""));
     }
-    let limit = named("queue discs").transpose()?.and_then(|clause| clause.limit);
+    let limit = named(description, "queue discs").transpose()?.and_then(|clause| clause.limit);
     Ok(Path {
         steps: vec![(0.0, rate, rtt / 2.0)],
         limit: limit.ok_or_else(|| format!("path: no length of the queue for \"{words}\""))?,
@@ -103,6 +96,12 @@ fn step(description: &str, words: &str) -> Result<Path, String> {
         queue: Discipline::Step((rate * 1e3 / 8.0 * threshold) as u64),
         ecn: true,
     })
+}
+
+/// The clause of this name.
+fn named(description: &str, name: &str) -> Option<Result<Clause, String>> {
+    let mut clauses = description.split(';').filter_map(|clause| clause.trim().split_once(':'));
+    clauses.find(|(known, _)| *known == name).map(|(_, words)| clause(words))
 }
 
 /// "10 Mbit/s 15 ms, at 20 s 1 Mbit/s 75 ms, at 40 s back, 44 packets": numbers before their units, but the limit behind its word.

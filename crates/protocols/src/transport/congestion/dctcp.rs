@@ -20,14 +20,11 @@ use super::{
 pub struct Config {
     /// The weight of the newest window of data in the share of marks, g. Above 0, at most 1. Default: 1/16 (RFC 8257 §4.2).
     pub gain: f64,
-    /// The share of marks that is assumed at the start, alpha, from 0 to 1. Default: 1, so that the first mark halves the window
-    /// (RFC 8257 §3.3).
-    pub initial_alpha: f64,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0 }
+        Self { gain: 1.0 / 16.0 }
     }
 }
 
@@ -43,10 +40,6 @@ impl CongestionConfig for Config {
     fn check(&self) -> Result<(), Fault> {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
             return Err(Fault::new("gain", format!("a gain of {}", self.gain), "expected above 0, at most 1"));
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            let message = format!("an alpha of {}", self.initial_alpha);
-            return Err(Fault::new("initial_alpha", message, "expected from 0 to 1"));
         }
         Ok(())
     }
@@ -71,7 +64,8 @@ pub struct Dctcp {
 impl Dctcp {
     /// At the start of a connection.
     pub fn new(config: Config, seat: &EndpointContext) -> Self {
-        let (gain, alpha) = (config.gain, config.initial_alpha);
+        // RFC 8257 §3.3: alpha begins at 1, so that the first mark halves the window.
+        let (gain, alpha) = (config.gain, 1.0);
         Self { window: Reno::new(seat), smss: seat.smss.into(), gain, alpha, end: 0, begin: 0, marked: 0 }
     }
 }
@@ -195,12 +189,8 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for (config, field) in [
-            (Config { gain: 0.0, ..Config::default() }, "gain"),
-            (Config { gain: f64::NAN, ..Config::default() }, "gain"),
-            (Config { initial_alpha: 1.5, ..Config::default() }, "initial_alpha"),
-        ] {
-            assert_eq!(config.check().unwrap_err().field, field);
+        for gain in [0.0, 1.01, f64::NAN] {
+            assert_eq!(Config { gain }.check().unwrap_err().field, "gain", "{gain}");
         }
         assert!(Config::default().check().is_ok());
     }

@@ -172,21 +172,10 @@ mod tests {
     #[test]
     fn abe_lowers_the_window_less_for_a_mark() {
         let after = |abe: bool, kind: CongestionKind, segments: u64, initial_ssthresh: u64| {
-            let smss = 1000;
-            let initial_window = segments * 1000;
-            let seat = EndpointContext {
-                smss,
-                header: 40,
-                options: 0,
-                initial_window,
-                initial_ssthresh,
-                flow: 0,
-                seed: 0,
-                sack: true,
-            };
-            let mut reno = Config { abe }.build(&seat);
+            let flight = segments * 1000;
+            let mut reno = Config { abe }.build(&seat(flight, initial_ssthresh));
             let now = Instant::ZERO;
-            reno.on_congestion(&CongestionEvent { now, kind, flight: initial_window, lost: 0, resent: false });
+            reno.on_congestion(&CongestionEvent { now, kind, flight, lost: 0, resent: false });
             (reno.window() / 1000, reno.ssthresh().unwrap() / 1000)
         };
         assert_eq!(after(true, CongestionKind::Ecn, 20, 20_000), (16, 16));

@@ -139,7 +139,7 @@ pub struct TcpAgent {
     pub timing: bool,
     timed_seq: i64,
     timed_at: Stamp,
-    /// When packets that carry time stamps were sent, each time once, from the last one echoed on.
+    /// When packets that carry time stamps were sent, where ns-2's clock is followed, each time once, from the last one echoed on.
     stamps: VecDeque<Stamp>,
     /// When the retransmission timer expires.
     pub rtx_at: Option<Instant>,
@@ -452,7 +452,7 @@ impl TcpAgent {
     pub fn emit(&mut self, seq: i64) {
         let cwr = std::mem::take(&mut self.ecn.reduced) && self.settings.ecn;
         self.number += 1;
-        if self.is_stamped() && self.stamps.back().is_none_or(|stamp| stamp.at < self.now) {
+        if self.follows_clock && self.is_stamped() && self.stamps.back().is_none_or(|stamp| stamp.at < self.now) {
             self.stamps.push_back(self.stamp());
         }
         self.out.push_back(Out::Send { seq, number: self.number, cwr, window: self.usable() });
