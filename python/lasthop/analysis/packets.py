@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.analysis.traces import Segments, Trace
 from lasthop.results import Result, Table, plain
 from lasthop.scenario import of_result
+from lasthop.units import amount
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,9 +149,6 @@ def _tcp(result: Result, flows: Sequence[str] | None) -> list[dict[str, Any]]:
 #: What ns-2 adds to a segment, in bytes: `tcpip_base_hdr_size_`, and `ts_option_size_`.
 HEADER, TIMESTAMPS = 40, 10
 
-#: The units of sizes as scenarios are written.
-_SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
-
 
 def _counted_in_packets(result: Result) -> dict[str, int]:
     """The flows whose sequence numbers count packets, those of profile `ns2`, with the bytes of their headers."""
@@ -159,8 +157,7 @@ def _counted_in_packets(result: Result) -> dict[str, int]:
     for flow in scenario["flow"]:
         tcp = flow["transport"].get("tcp") if isinstance(flow["transport"], dict) else None
         if tcp is not None and (tcp.get("profile") or scenario["profile"]) == "ns2":
-            variant, (size, _, unit) = tcp.get("variant"), tcp.get("header", f"{HEADER} B").partition(" ")
-            header = int(float(size) * _SIZES[unit])
+            variant, header = tcp.get("variant"), int(amount(tcp.get("header", f"{HEADER} B")))
             stamps = TIMESTAMPS if header and tcp.get("timestamps", variant == "xcp") else 0
             # Vegas adds no header to any packet.
             made[str(flow["name"])] = stamps + (0 if variant == "vegas" else header)

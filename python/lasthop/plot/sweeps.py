@@ -22,6 +22,7 @@ from lasthop.plot.style import (
     save_all,
     unlike,
 )
+from lasthop.units import FAMILIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,20 +172,11 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     if any(isinstance(value, bool) for value in values) or not all(parts):
         return None
     units = [part[2].strip() for part in parts if part]
-    sizes = next((family for family in _UNITS if {*units} <= {*family}), dict.fromkeys(units, 1.0))
+    sizes = next((family for family in FAMILIES if {*units} <= {*family}), dict.fromkeys(units, 1.0))
     try:
         numbers = [
             float(part[1]) * (sizes[unit] / sizes[units[0]]) for part, unit in zip(parts, units, strict=True) if part
         ]
     except ValueError:
         return None
-    return (numbers, units[0]) if len({*units}) == 1 or sizes in _UNITS else None
-
-
-#: Units of one quantity, and how large they are beside each other.
-_UNITS: list[dict[str, float]] = [
-    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
-    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
-    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9},
-    {"m": 1.0, "km": 1e3},
-]
+    return (numbers, units[0]) if len({*units}) == 1 or sizes in FAMILIES else None

@@ -122,7 +122,7 @@ impl Sender {
         tcp.snd_cwnd_stamp = tcp.jiffies();
         self.socket.control.begin(tcp);
         tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });
-        // What the source had asked for it asks for now: it writes, and then it closes.
+        // What was written before the connection was open leaves now, as if it were written now; a close comes after it.
         if tcp.write_seq > FIRST_BYTE {
             tcp.delivery.on_app_limited(0);
         }
