@@ -36,6 +36,7 @@ impl Encoder {
             min_rate: self.min_rate,
             start_rate: self.start_rate,
             max_rate: self.max_rate,
+            longest_leap: 50_000,
         }
     }
 

@@ -68,6 +68,9 @@ pub struct Parameters {
     pub start_rate: f32,
     /// See `min_rate`.
     pub max_rate: f32,
+    /// Of frames' timestamps at 90 kHz, one this far ahead of those before is not followed, nor are those after it, and losses are no longer found
+    /// by time (markAcked): 50,000.
+    pub longest_leap: u64,
 }
 
 /// A packet of which a report says that it arrived.
@@ -133,7 +136,7 @@ impl Scream {
         Self {
             p,
             started_at: now,
-            flight: Flight::default(),
+            flight: Flight::new(p.longest_leap),
             window: Window::new(p.initial_window, p.beta_loss, p.beta_ecn),
             rtt: Rtt::new(now),
             delay: QueueDelay::new(now, p.queue_target),

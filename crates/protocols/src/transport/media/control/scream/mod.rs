@@ -127,6 +127,8 @@ impl Controller {
             min_rate: seat.min_rate.as_bps() as f32,
             start_rate: start,
             max_rate: seat.max_rate.as_bps() as f32,
+            // Each later one is followed: the implementation's limit is there to be safe where the numbers wrap.
+            longest_leap: u64::MAX / 2,
         };
         Self { parameters, packet: seat.packet, running: None }
     }
