@@ -333,7 +333,7 @@ for line in sys.stdin:
 VARY = {"link.radio.delay": ["20 ms", "80 ms"]}
 
 #: How many processes are killed.
-KILLS = 1000 if LONG else 20
+KILLS = 1000 if LONG else 10
 
 
 def test_two_shards_killed_at_random_give_the_same_bytes(scenario, tmp_path):
