@@ -54,8 +54,9 @@ impl Instant {
     /// The nanoseconds since `cause`, from 0 to `most`; `cause` may have been wrapped round by [`Instant::wrapping_back`].
     #[inline(always)]
     pub(super) fn age(self, cause: Self, most: u64) -> u64 {
-        let age = self.0.wrapping_sub(cause.0).cast_signed();
-        age.clamp(0, most.cast_signed()).cast_unsigned()
+        let age = self.0.wrapping_sub(cause.0);
+        // Mostly both limits hold, and one comparison says so.
+        if age <= most { age } else { age.cast_signed().clamp(0, most.cast_signed()).cast_unsigned() }
     }
 
     /// `ns` nanoseconds before this one; before the start of the run it wraps round. Only the order of wake-ups has such instants.

@@ -9,7 +9,7 @@ use crate::net::slab::{Flight, Flights, NONE};
 use super::{ARRIVAL, Returned, Stage, Transmitter, service};
 
 /// When a packet lands, and since when it has been on its way: the order of wake-ups.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Landing {
     pub at: Instant,
     pub since: Instant,
@@ -19,13 +19,11 @@ impl Landing {
     /// None comes.
     pub const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
 
-    /// Whether it comes before another. One comparison of both halves is shorter than two. The cause is compared by its distance, since an order
-    /// by ns-2's clock may lie before the start of the run.
+    /// Whether it comes before another. The cause is compared by its distance, since an order by ns-2's clock may lie before the start of the run.
     #[inline]
     pub fn is_before(self, other: Self) -> bool {
         let cause = |l: Self| l.since.as_nanos().wrapping_sub(l.at.as_nanos()).wrapping_sub(1);
-        let key = |l: Self| (u128::from(l.at.as_nanos()) << 64) | u128::from(cause(l));
-        key(self) < key(other)
+        if self.at == other.at { cause(self) < cause(other) } else { self.at < other.at }
     }
 
     /// Whether the present wake-up is this one. Only an age beyond what the queue remembers
@@ -49,10 +47,12 @@ impl<C: Clock> Transmitter<C> {
         if self.overtaken().is_some() {
             return self.wake_among_overtaken(core, fired, reverse);
         }
-        if let Some(first) = self.line.front(core)
-            && !fired.is_before(self.landing(core, self.line.head(), first))
-        {
-            self.land(core, reverse, false);
+        if let Some(first) = self.line.front(core) {
+            let landing = self.landing(core, self.line.head(), first);
+            // Mostly it is the one that was armed for.
+            if landing == fired || !fired.is_before(landing) {
+                self.land(core, reverse, false);
+            }
         }
         // What lands arms nothing here, and overtakes nothing.
         if let Some(next) = self.line.front(core)
