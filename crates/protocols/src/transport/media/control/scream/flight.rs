@@ -16,6 +16,7 @@ const CLOCK: u64 = 90_000;
 /// The packets of which it is not known what became of them, or that were passed by later ones.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
+    /// [`Parameters::longest_leap`](super::Parameters::longest_leap), by a clock of 90 kHz.
     longest_leap: u64,
     /// By their numbers, without gaps.
     packets: VecDeque<Packet>,
