@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::flight::Flight;
 use super::*;
 use crate::transport::media::control::{Arrival, Fate};
 
@@ -296,4 +297,20 @@ fn nonsense_is_refused() {
     ] {
         assert_eq!(config.check().map_err(|fault| fault.field.to_string()), Err(field.to_owned()));
     }
+}
+
+/// A scenario's SCReAM finds losses by time after an interruption of a second, too, where the implementation finds none.
+#[test]
+fn losses_are_found_after_an_interruption() {
+    let mut flight = Flight::new(controller(Config::default()).parameters.longest_leap);
+    let second = PER_SECOND;
+    flight.on_sent(0, 0, 1, 0, true);
+    flight.on_sent(second, 1, 1, second, false);
+    flight.on_sent(second + 2_000, 2, 1, second, true);
+    let mut lost = 0;
+    for number in [0, 2] {
+        assert!(flight.on_arrived(number).is_some());
+        flight.advance(number, |is_lost| lost += u64::from(is_lost));
+    }
+    assert_eq!(lost, 1);
 }
