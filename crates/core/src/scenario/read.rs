@@ -115,7 +115,11 @@ fn scenario_of(written: &Value) -> Result<Scenario, Errors> {
             Ok(_) => break,
             Err(error) => error,
         };
-        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
+        let path = steps(error.path());
+        let (wording, path) = match listed(&left, &path) {
+            Some(list) => (Wording::of_list(&list), list),
+            None => wording::of(&error.inner().to_string(), path),
+        };
         if taken.iter().any(|taken| taken == &path || taken.parent() == path) {
             break; // it may be wrong only because a field was taken away
         }
@@ -126,6 +130,19 @@ fn scenario_of(written: &Value) -> Result<Scenario, Errors> {
         taken.push(path);
     }
     Err(errors)
+}
+
+/// The outermost list on the way to `path` that stands where none may: serde reads one for a table, by the order of its fields.
+fn listed(tree: &Value, path: &Path) -> Option<Path> {
+    let mut tree = tree;
+    (1..=path.0.len()).map(|length| Path(path.0[..length].to_vec())).find(|way| {
+        let below = way.0.last().and_then(|step| match step {
+            Step::Key(name) => tree.get(name),
+            Step::Index(place) => tree.get(place),
+        });
+        tree = below.unwrap_or(&Value::Null);
+        tree.is_array() && schema::is_table(way)
+    })
 }
 
 /// Takes the field at `path` away, or says that it is none.
@@ -255,9 +272,7 @@ fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnos
     while let Some((path, written, read)) = todo.pop() {
         match (written, read) {
             (Value::Array(_), Value::Object(_)) if !schema::takes_list(&Path::parse(&path)) => {
-                let message = format!("{} must be a table of fields", Path::parse(&path).subject());
-                let label = "found a list".to_owned();
-                let problem = Problem { path, part: Part::Value, message, label, note: String::new(), unknown: None };
+                let problem = Wording::of_list(&Path::parse(&path)).problem(path);
                 return document.all(vec![problem], |_, _| Default::default()).map_or(Ok(()), Err);
             }
             (Value::Array(written), Value::Array(read)) => {

@@ -74,6 +74,12 @@ pub(super) fn takes_list(path: &Path) -> bool {
     is_list(node) || any.into_iter().any(|form| is_list(resolved(root, form)))
 }
 
+/// Whether only a table may stand at `path`.
+pub(super) fn is_table(path: &Path) -> bool {
+    let root = schema();
+    at(root, path).is_some_and(|node| resolved(root, node).get("properties").is_some())
+}
+
 /// Whether each list of a text stands where one may. All items of a list have one place, which is looked up once.
 pub(super) fn takes_lists(written: &Value) -> bool {
     // Each place, and whether a list stands there.

@@ -1,5 +1,6 @@
 //! Errors of the parsers and of serde, in the words of a writer of scenarios.
 
+use super::check::Problem;
 use super::diagnostic::{Diagnostic, Path, listed, nearest, shown};
 use super::read::Part;
 use super::{hints, schema};
@@ -28,9 +29,22 @@ impl Wording {
         Self::new(Part::Value, format!("the file {}: {fault}", shown(name)), String::new(), note)
     }
 
+    /// At `path` stands a list where a table belongs.
+    pub fn of_list(path: &Path) -> Self {
+        let message = format!("{} must be a table of fields", path.subject());
+        let label = format!("found a list; one table is written [{}]", path.heading());
+        Self::new(Part::Value, message, label, known_names(&hints::fields(path), path.field()))
+    }
+
     /// What is wrong stands in this file.
     pub fn name_file(&mut self, name: &str) {
         self.message = format!("the file {}: {}", shown(name), self.message);
+    }
+
+    /// The error at `path`, for [`Document::all`](super::read::Document::all).
+    pub(super) fn problem(self, path: String) -> Problem {
+        let Self { message, label, note, part } = self;
+        Problem { path, part, message, label, note, unknown: None }
     }
 
     /// The error at `path` of the scenario `origin`, as yet without its line.
@@ -215,6 +229,7 @@ fn type_in_words(expected: &str) -> String {
         "a string" | "str" | "string" | "a borrowed string" => "text",
         "a sequence" => "a list",
         "a map" => "a table",
+        "string or map" => "a name, or a name with its parameters",
         "f64" | "f32" => "a number",
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",

@@ -348,6 +348,25 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
         19,
         &["found one table; write [[group.join]] each time"],
     ),
+    (
+        "",
+        "[[record]]\npackets = true",
+        25,
+        &["\"record\" must be a table", "found a list; one table is written [record]"],
+    ),
+    ("duration = \"30 s\"", "record = [true, false]", 2, &["\"record\" must be a table", "found a list"]),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = [\"cubic\"]",
+        24,
+        &["\"tcp\" must be a table", "found a list"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp.variant = [\"newreno\"]",
+        24,
+        &["\"variant\" must be a name, or a name with its parameters", "found a list"],
+    ),
     ("", "[live.host]\nnode = \"mobile\"", 25, &["found one table; write [[live.host]] each time"]),
     (
         "transport.tcp.variant = \"newreno\"",
