@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -144,6 +146,19 @@ def test_the_oldest_dependencies_do(wheel, tmp_path):
         words = [bin / "lasthop", *command.split()]
         done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def test_the_wheel_has_the_licences_of_the_crates_in_it(wheel):
+    """Those of all systems; `python3 crates/python/licences.py` writes the file anew."""
+    licences = runpy.run_path(str(ROOT / "crates" / "python" / "licences.py"))
+    written = licences["WRITTEN"]
+    with zipfile.ZipFile(wheel) as archive:
+        (held,) = (name for name in archive.namelist() if name.endswith(f"licenses/{written.name}"))
+        text = archive.read(held).decode()
+    named = {tuple(crate) for crate in re.findall(r"^([\w-]+) (\d+\.\d+\.[\w.+-]+): ", text, re.MULTILINE)}
+    for names in re.findall(r"^(?:[\w-]+ \d+\.\d+\.[\w.+-]+(?:, |:$))+", text, re.MULTILINE):
+        named |= {tuple(crate.split()) for crate in names.rstrip(":").split(", ")}
+    assert named == licences["linked"]()
 
 
 def test_the_source_distribution_has_what_its_tests_read(maturin, tmp_path):
