@@ -178,12 +178,16 @@ def test_what_is_odd_in_a_capture_comes_to_what_it_does_by_hand(tmp_path):
     assert following["rtt_samples"] == 1
 
 
-#: Frames by what they are. 101 is LINKTYPE_RAW. The extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3).
+#: Frames by what they are. 101 is LINKTYPE_RAW, 113 and 276 are LINKTYPE_LINUX_SLL and its second version. The
+#: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3).
 FRAMES = {
     "VLAN": {"link": bytes(12) + b"\x81\0\0\x07\x08\0"},
     "IPv6 over Ethernet": {"link": bytes(12) + b"\x86\xdd", "six": True},
     "bare IPv4": {"linktype": 101, "link": b""},
     "bare IPv6": {"linktype": 101, "link": b"", "six": True},
+    "cooked": {"linktype": 113, "link": bytes(14) + b"\x08\0"},
+    "cooked IPv6": {"linktype": 113, "link": bytes(14) + b"\x86\xdd", "six": True},
+    "cooked, version 2": {"linktype": 276, "link": b"\x08\0" + bytes(18)},
     "IPv6, extended": {"linktype": 101, "link": b"", "six": True, "extension": bytes([6, 0, 1, 4, 0, 0, 0, 0])},
 }
 
@@ -195,9 +199,9 @@ def test_frames_of_all_kinds_come_to_the_same(tmp_path, kind):
     assert row["from"] == "server" and row["to"] == ("[::a00:2]" if "IPv6" in kind else "10.0.0.2")
     for name, value in BY_HAND.items():
         assert row[name] == (value if value is None else pytest.approx(value)), name
-    # Linux's cooked frames are none of these.
-    with pytest.raises(ValueError, match="interface 0 is LINUX_SLL, and only Ethernet and bare IP can be read"):
-        lh.analyze(capture(tmp_path / "cooked.pcapng", SCRIPT, linktype=113))
+    said = "interface 0 is IEEE802_11, and only Ethernet, Linux's cooked frames and bare IP can be read"
+    with pytest.raises(ValueError, match=said):
+        lh.analyze(capture(tmp_path / "wlan.pcapng", SCRIPT, linktype=105))
 
 
 def test_a_part_without_the_syn_has_no_byte_outstanding_that_was_not_sent(tmp_path):

@@ -132,7 +132,7 @@ def test_the_capture_of_a_live_run_says_the_same(web, tmp_path):
     lengths = [struct.pack("<I", len(body) + 4) for body in bare]
     mute = [body[:4] + length + body[8:] + length for body, length in zip(bare, lengths, strict=True)]
     (tmp_path / "mute.pcapng").write_bytes(head + b"".join([*mute, *bodies[300:]]))
-    with pytest.raises(ValueError, match="not every packet says whether it was sent"):
+    with pytest.raises(ValueError, match="others at the same place do not"):
         lh.analyze(tmp_path / "mute.pcapng")
 
 
@@ -184,3 +184,87 @@ def test_of_ns2_each_connection_has_its_own_segments(tmp_path, variant):
             segment = segments[row["connection"]]
             assert row["sent_bytes"] == row["sent_packets"] * segment, row["connection"]
             assert row["retransmitted_bytes"] == row["retransmitted_packets"] * segment
+
+
+#: 2026-11-27, as tcpdump stamps packets.
+DATE = 1_795_737_600
+
+
+def classic(data, link, node=b"server"):
+    """What tcpdump would have captured at a node: pcap with dates, over Ethernet or in Linux's cooked frames."""
+    head, bodies = blocks(data)
+    names = re.findall(rb"\x02\0\x06\0(server|mobile)", head)
+    made = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, link)
+    for body in bodies:
+        number, high, low, stored, whole = struct.unpack_from("<5I", body, 8)
+        if number != names.index(node):
+            continue
+        seconds, nanos = divmod(high << 32 | low, 1_000_000_000)
+        frame = body[28 : 28 + stored]
+        (flags,) = re.findall(rb"\x02\0\x04\0(.)\0\0\0", body[28 + stored :])
+        kind = {1: 0, 2: 4}[flags[0]]
+        ip, ether = frame[14:], frame[12:14]
+        if link == 113:
+            frame = struct.pack(">HHH8s", kind, 1, 6, bytes(8)) + ether + ip
+        elif link == 276:
+            frame = ether + struct.pack(">HIHBB8s", 0, 3, 1, kind, 6, bytes(8)) + ip
+        extra = len(frame) - stored
+        made += struct.pack("<4I", DATE + seconds, nanos // 1000, len(frame), whole + extra) + frame
+    return made
+
+
+@pytest.mark.parametrize("link", [1, 113, 276])
+def test_what_tcpdump_captures_at_the_sender_says_the_same(web, tmp_path, link):
+    """Ethernet's frames do not say which were sent; cooked ones do."""
+    path = tmp_path / "server.pcap"
+    path.write_bytes(classic(web[1].read_bytes(), link))
+    made = lh.analyze(path)
+    assert made.tells_ends == (link != 1) == ("does not say which packets were sent" not in repr(made))
+    # Times count from the first packet, and have microseconds.
+    start = web[0].packets.where(place="server")["time_s"].min()
+    # The server's data, and the mobile's where they cannot be told apart.
+    rows = made.connections.rows()
+    assert {row["from"] for row in rows} == ({"10.0.0.0", "10.0.0.1"} if link == 1 else {"10.0.0.1"})
+    theirs = [row for row in rows if row["from"] == "10.0.0.1"]
+    ours = [row for row in lh.analyze(web[1]).connections.rows() if row["from"] == "server"]
+    assert len(theirs) == len(ours) > 5
+    exact = ("connection", "sent_bytes", "acked_bytes", "sent_packets", "retransmitted_packets", "duplicate_acks")
+    for mine, other in zip(ours, theirs, strict=True):
+        assert [mine[name] for name in exact] == [other[name] for name in exact]
+        assert (mine["outstanding_bytes_max"], mine["rtt_samples"]) == (
+            other["outstanding_bytes_max"],
+            other["rtt_samples"],
+        )
+        assert other["received_bytes"] is None
+        assert other["start_s"] + start == pytest.approx(mine["start_s"], abs=2e-6)
+        assert other["rtt_ms_mean"] == pytest.approx(mine["rtt_ms_mean"], abs=2e-3)
+
+
+def test_of_a_loopback_device_the_arrivals_are_taken_as_sent(web, tmp_path):
+    """Linux captures what passes it as received, both ways."""
+    data = classic(web[1].read_bytes(), 113)
+    sent = struct.pack(">HHH", 4, 1, 6)
+    (tmp_path / "lo.pcap").write_bytes(data.replace(sent, struct.pack(">HHH", 0, 1, 6)))
+    (tmp_path / "eth.pcap").write_bytes(classic(web[1].read_bytes(), 1))
+    cooked, bare = (lh.analyze(tmp_path / f"{name}.pcap") for name in ("lo", "eth"))
+    assert cooked.connections.rows() == bare.connections.rows() and not cooked.tells_ends
+
+
+def test_at_the_receiver_cooked_frames_tell_that_the_data_came(web, tmp_path):
+    (tmp_path / "mobile.pcap").write_bytes(classic(web[1].read_bytes(), 276, b"mobile"))
+    made = lh.analyze(tmp_path / "mobile.pcap")
+    assert {row["from"] for row in made.connections.rows()} == {"10.0.0.0"}
+    with pytest.raises(ValueError, match="only where they arrive"):
+        lh.analyze(tmp_path / "mobile.pcap", flows=["10.0.0.1:40004>10.0.0.0:40004"])
+
+
+def test_a_classic_capture_of_another_link_or_cut_short_is_refused(web, tmp_path):
+    data = classic(web[1].read_bytes(), 1)
+    for wrong, said in [
+        (data[:20] + struct.pack("<I", 105) + data[24:], "IEEE802_11, and only Ethernet"),
+        (data[:-3], "no capture in the format pcapng or pcap, or it is damaged"),
+        (data[:11], "or it is damaged"),
+    ]:
+        (tmp_path / "wrong.pcap").write_bytes(wrong)
+        with pytest.raises(ValueError, match=said):
+            lh.analyze(tmp_path / "wrong.pcap")

@@ -109,6 +109,12 @@ UNKNOWN = (
     "note: timeouts are left out: a run needs record.variables = true to tell them by connection, a capture has none."
 )
 
+#: What stands below connections from a capture that does not say which packets were sent where it was taken.
+ONE_SIDED = (
+    "note: the capture does not say which packets were sent where it was taken; all data count as sent there. "
+    "If it was taken at their receiver, round-trip times and outstanding data are next to nothing."
+)
+
 
 def analysis_text(analysis: Analysis) -> str:
     """What `lasthop analyze` prints: each connection, and what those of a flow, and all, did together."""
@@ -119,7 +125,8 @@ def analysis_text(analysis: Analysis) -> str:
         told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
         tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
     unknown = any(row["timeouts"] is None for row in connections)
-    return page(analysis.heading(), [*tables, fitted(UNKNOWN) if unknown else ""])
+    notes = [*([ONE_SIDED] if not analysis.tells_ends else []), *([UNKNOWN] if unknown else [])]
+    return page(analysis.heading(), [*tables, "\n".join(map(fitted, notes))])
 
 
 #: The most lines of a table of a sweep, or of an analysis.

@@ -207,7 +207,7 @@ class Texts(Scenarios):
 
 
 class Captures:
-    """Captures (pcapng): read, and the connections in them analysed."""
+    """Captures (pcapng, and pcap in cooked frames): read, and the connections in them analysed."""
 
     name = "capture"
     ends = ("refused", "read")
@@ -222,7 +222,22 @@ class Captures:
             run.advance(2_000)
             run.finish()
             whole = path.read_bytes()
-        return [whole, whole[:4000]]
+        return [whole, whole[:4000], self.cooked(whole[:8000])]
+
+    @staticmethod
+    def cooked(pcapng: bytes) -> bytes:
+        """Its packets as `tcpdump -i any` writes them: pcap, LINKTYPE_LINUX_SLL2."""
+        made = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262_144, 276)
+        place = 0
+        while place + 12 <= len(pcapng):
+            kind, length = struct.unpack_from("<II", pcapng, place)
+            if kind == 6 and place + length <= len(pcapng):
+                stored, whole = struct.unpack_from("<II", pcapng, place + 20)
+                frame = pcapng[place + 28 : place + 28 + stored]
+                frame = frame[12:14] + struct.pack(">HIHBB8s", 0, 3, 1, 4, 6, bytes(8)) + frame[14:]
+                made += struct.pack("<4I", 1_795_737_600, place, len(frame), whole + 6) + frame
+            place += length
+        return made
 
     def prepare(self) -> None:
         from lasthop import analysis

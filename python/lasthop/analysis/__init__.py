@@ -35,9 +35,9 @@ def analyze(
 ) -> Analysis:
     """Looks at the TCP connections of a run that recorded its packets, or of a capture.
 
-    ``source`` is a result, a folder that ``lasthop run -o`` or ``lasthop live -o`` wrote, or a capture (pcapng). Of a
-    live run these are the connections of real programs. Rates and means are over the whole run, or over the
-    connections' own time. Of a folder with several runs ``seed`` chooses one.
+    ``source`` is a result, a folder that ``lasthop run -o`` or ``lasthop live -o`` wrote, or a capture (pcapng or
+    pcap). Of a live run these are the connections of real programs. Rates and means are over the whole run, or over
+    the connections' own time. Of a folder with several runs ``seed`` chooses one.
 
     >>> lh.analyze(lh.run(scenario)).connections.to_pandas()  # doctest: +SKIP
     """
@@ -52,8 +52,8 @@ def analyze(
         path = Path(source)
         live = seed is None and (path / "live.json").exists()
         if live or not path.is_dir():
-            seen, end_s = captures.traces(path / LIVE if live else path, flows)
-            return _analysis(path.name if live else path.stem, seen, end_s, over)
+            seen, end_s, tells = captures.traces(path / LIVE if live else path, flows)
+            return _analysis(path.name if live else path.stem, seen, end_s, over, tells)
     result = source if isinstance(source, Result) else _one_of(Path(source), seed)
     if "packets" not in result.tables:
         raise ValueError(f"{result.name} has no packets: record them, with record.packets = true in the scenario")
@@ -68,7 +68,7 @@ def _one_of(folder: Path, seed: int | None) -> Result:
     return Result.load(folder, seed)
 
 
-def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over) -> Analysis:
+def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over, tells_ends: bool = True) -> Analysis:
     if not seen:
         raise ValueError(f"{name} has no TCP connections")
     measured = []
@@ -77,7 +77,7 @@ def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over) -> Ana
         goes_on = after is not None and after.flow == trace.flow
         until = float(after.segments.time[0]) if after is not None and goes_on else end_s
         measured.append(Measured(trace, until if over == "run" else None))
-    return Analysis(name, over, end_s, measured, tables(measured, end_s if over == "run" else None))
+    return Analysis(name, over, end_s, measured, tables(measured, end_s if over == "run" else None), tells_ends)
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +94,8 @@ class Analysis:
     measured: Sequence[Measured] = field(compare=False)
     #: The tables by name.
     tables: Mapping[str, Table] = field(compare=False)
+    #: Whether the source says which packets were sent where they were captured; if not, all data count as sent there.
+    tells_ends: bool = True
 
     def __getattr__(self, name: str) -> Table:
         if name.startswith("_") or name == "tables":

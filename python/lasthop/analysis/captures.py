@@ -1,4 +1,5 @@
-"""Connections from a capture (pcapng) that a run or a live run wrote, or that was cut out of one."""
+"""Connections from a capture (pcapng or pcap) that a run or a live run wrote, that was cut out of one, or that
+tcpdump took on a host."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["traces"]
 
 
-def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]:
-    """The connections in a capture, as the senders of the data saw them, and when its last packet passed.
+def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float, bool]:
+    """The connections in a capture, as the senders of the data saw them, when its last packet passed, and whether it
+    says which packets were sent where they were captured.
 
     A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is
     the name of its interface where it was captured, and an address elsewhere. Data that went both ways
-    are two flows. One whose sender was not captured is left out, unless it is asked for.
+    are two flows. One whose sender was not captured is left out, unless it is asked for. Where no packet
+    says so, all data count as sent where they were captured, as tcptrace has it.
     """
     capture = _Capture(path)
     known: dict[str, tuple[int, int]] = {}
@@ -38,11 +41,12 @@ def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]
             raise ValueError(f"there is no flow {flow!r}; known: {', '.join(known)}")
     chosen = [flow for flow in known if flows is None or flow in flows]
     made = {flow: _traces(capture, flow, *known[flow]) for flow in chosen}
+    tells = all(capture.tells(capture.between(*known[flow])) for flow in chosen)
     for flow, several in made.items():
         if not several and (flows is not None or not any(made.values())):
             raise ValueError(f"nothing was captured where the data of {flow} are sent, only where they arrive")
     end_s = float(capture.time[-1]) if len(capture.time) else 0.0
-    return [trace for several in made.values() for trace in several], end_s
+    return [trace for several in made.values() for trace in several], end_s, tells
 
 
 class _Capture:
@@ -59,11 +63,15 @@ class _Capture:
             _, at = _coded(table.column("interface"))
             # A live run's capture has places in the network too, at which packets were dropped or marked.
             here = np.isin(at, at[said])
-            if not here.any() or not said[here].all():
-                told = "not every packet says whether it was sent or received, as lasthop's captures do"
+            if not said[here].all():
+                told = "some packets say whether they were sent or received, and others at the same place do not"
                 raise ValueError(f"{path}: {told}")
-            table, direction = table.filter(pa.array(here)), direction[here]
-        self.out = direction == (directions.index("out") if "out" in directions else -1)
+            if here.any():
+                table, direction = table.filter(pa.array(here)), direction[here]
+        #: Whether packets were sent, or received, where they were captured; neither where the file does not say.
+        self.out, self.came = (
+            direction == (directions.index(way) if way in directions else -1) for way in ("out", "in")
+        )
         interfaces, self.interface = _coded(table.column("interface"))
         sources, source = _coded(table.column("from"))
         targets, target = _coded(table.column("to"))
@@ -74,6 +82,8 @@ class _Capture:
         #: The address of each end, and its name, with its port.
         self.addresses = self.names = ends
         for number, interface in enumerate(interfaces):
+            if interface.isdecimal():
+                continue
             sent = self.source[(self.interface == number) & self.out]
             for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:
                 self.names = [_renamed(end, address, interface) for end in self.names]
@@ -98,6 +108,12 @@ class _Capture:
         rows: Array = order[low:high]
         return rows
 
+    def tells(self, rows: Array) -> bool:
+        """Whether one knows of these, of two ends, which were sent where they were captured. Of a packet over a loopback
+        device Linux captures the arrival alone."""
+        two_ways = len(set(self.source[rows].tolist())) > 1
+        return bool(self.out[rows].any() or (self.came[rows].any() and not two_ways))
+
     @cached_property
     def _sorted(self) -> tuple[Array, Array]:
         """The rows by the pairs of their ends, and these pairs."""
@@ -117,6 +133,8 @@ class _Capture:
 def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Trace]:
     """The connections between two ends, for the data that one of them sent."""
 
+    import numpy as np
+
     both = capture.between(sender, receiver)
 
     def forth(rows: Array) -> Array:
@@ -124,15 +142,20 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
         there: Array = capture.source[rows] == sender
         return there
 
-    def seen(passed: Array) -> list[Array]:
-        """The connections at the interface that these packets passed."""
-        places = capture.interface[passed]
-        at = capture.interface[both] == (places[0] if len(places) else -1)
-        return _connections(capture, both[at])
+    def seen(is_of: Array, elsewhere: int = -1) -> tuple[int, list[Array]]:
+        """The interface that the first data of these packets passed, not ``elsewhere``, and the connections there."""
+        places = capture.interface[both]
+        passed = places[is_of & forth(both) & (places != elsewhere)]
+        place = int(passed[0]) if len(passed) else -1
+        return place, _connections(capture, both[is_of & (places == place)])
 
+    # The sender's host sends data and gets acknowledgements; at the receiver's it is the other way round.
+    sent, came = np.where(capture.tells(both), [capture.out[both], capture.came[both]], True)
+    place, rows_here = seen(np.where(forth(both), sent, came))
     # Of a part of a capture the first may be acknowledgements of data that were sent before it.
-    here = [rows for rows in seen(both[forth(both) & capture.out[both]]) if forth(rows).any()]
-    there = _came(capture, here, seen(both[forth(both) & ~capture.out[both]]), forth)
+    here = [rows for rows in rows_here if forth(rows).any()]
+    there = seen(np.where(forth(both), came, sent), place)[1] if capture.tells(both) else []
+    there = _came(capture, here, there, forth)
     names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
     return [
         Trace(

@@ -40,7 +40,7 @@ def analyze(
     lasthop analyze out/two-flows --over connections
 
     SOURCE is a folder that `lasthop run -o` wrote with record.packets = true, one that `lasthop live -o` wrote, or
-    a capture (pcapng) of either's `--pcap`.
+    a capture (pcapng or pcap), of either's `--pcap` or of tcpdump.
     """
     from lasthop import analysis, files
 

@@ -1,13 +1,15 @@
-//! Reads the TCP segments of a capture back (pcapng; Ethernet or bare IP; IPv4 and IPv6), as [`super::pcapng`], live runs and
-//! tools such as tshark write them: one row for each packet that passed an interface.
+//! Reads the TCP segments of a capture back (pcapng and pcap; Ethernet, Linux's cooked frames or bare IP; IPv4 and IPv6), as
+//! [`super::pcapng`], live runs, tcpdump and tshark write them: one row for each packet that passed an interface.
 //!
 //! What a connection did is not found out here; a row says what its packet's headers say.
 
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
-use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use pcap_file::DataLink;
+use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::Block;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -19,19 +21,26 @@ use super::table::{Column, Names, Numbers, Table};
 /// Why a capture cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// It is not a pcapng file, or it is damaged.
-    #[error("this is no capture in the format pcapng, or it is damaged: {0}")]
+    /// It is neither pcapng nor pcap, or it is damaged.
+    #[error("this is no capture in the format pcapng or pcap, or it is damaged: {0}")]
     Format(String),
     /// An interface of another kind.
-    #[error("interface {0} is {1:?}, and only Ethernet and bare IP can be read")]
+    #[error("interface {0} is {1:?}, and only Ethernet, Linux's cooked frames and bare IP can be read")]
     Link(u32, DataLink),
 }
+
+/// How a file of classic pcap begins, in either order of bytes, with times in µs or in ns (draft-ietf-opsawg-pcap §4).
+const PCAP: [[u8; 4]; 4] =
+    [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
+
+/// Times from here on, ten years after 1970, are dates, and not the time of a run.
+const DATES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The TCP segments of a capture, in the order of the file. Other packets are left out.
 ///
 /// | column | unit | meaning |
 /// | --- | --- | --- |
-/// | `time_s` | s | when |
+/// | `time_s` | s | when; of a capture with dates, since its first packet |
 /// | `interface` | | the name of the interface, or its number |
 /// | `direction` | | `out`, `in`, or empty if the file does not say |
 /// | `from`, `to` | | address and port; an address of IPv6 in brackets |
@@ -44,28 +53,13 @@ pub enum ReadError {
 ///
 /// # Errors
 /// If the file is damaged, or has interfaces of another kind.
-pub fn segments<R: Read>(input: R) -> Result<Table, ReadError> {
-    let mut reader = PcapNgReader::new(input).map_err(damaged)?;
+pub fn segments<R: Read>(mut input: R) -> Result<Table, ReadError> {
+    let mut magic = Vec::new();
+    input.by_ref().take(4).read_to_end(&mut magic).map_err(damaged)?;
+    let is_classic = PCAP.iter().any(|known| *magic == *known);
+    let input = std::io::Cursor::new(magic).chain(input);
     let mut rows = Rows::default();
-    while let Some(block) = reader.next_block() {
-        let (block, state) = block.map_err(damaged)?;
-        let Block::EnhancedPacket(packet) = block else { continue };
-        let interface = state.interfaces().get(packet.interface_id as usize);
-        let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
-        let parsed = match linktype {
-            DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(&packet.data).ok(),
-            DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(&packet.data).ok(),
-            _ => return Err(ReadError::Link(packet.interface_id, linktype)),
-        };
-        let Some(segment) = parsed.as_ref().and_then(Segment::of) else { continue };
-        let name = interface.and_then(|interface| {
-            interface.options.iter().find_map(|option| match option {
-                InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
-                _ => None,
-            })
-        });
-        rows.push(&packet, &segment, &name.unwrap_or_else(|| packet.interface_id.to_string()));
-    }
+    if is_classic { rows.read_pcap(input) } else { rows.read_pcapng(input) }?;
     Ok(rows.table())
 }
 
@@ -75,6 +69,8 @@ fn damaged(error: impl ToString) -> ReadError {
 
 #[derive(Default)]
 struct Rows {
+    /// What times are counted from.
+    begin: Option<Duration>,
     time: Numbers<f64>,
     interface: Names,
     direction: Names,
@@ -90,12 +86,78 @@ struct Rows {
     sack_blocks: Numbers<i64>,
 }
 
+/// What an interface has captured.
+struct Frame<'a> {
+    time: Duration,
+    interface: &'a str,
+    /// Which way it passed the interface, if the file says so beside it.
+    direction: &'static str,
+    data: &'a [u8],
+}
+
 impl Rows {
-    fn push(&mut self, packet: &EnhancedPacketBlock<'_>, segment: &Segment<'_>, interface: &str) {
+    fn read_pcapng(&mut self, input: impl Read) -> Result<(), ReadError> {
+        let mut reader = PcapNgReader::new(input).map_err(damaged)?;
+        while let Some(block) = reader.next_block() {
+            let (block, state) = block.map_err(damaged)?;
+            let Block::EnhancedPacket(packet) = block else { continue };
+            let number = packet.interface_id;
+            let interface = state.interfaces().get(number as usize);
+            let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
+            let name = interface.and_then(|interface| {
+                interface.options.iter().find_map(|option| match option {
+                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                    _ => None,
+                })
+            });
+            let name = name.unwrap_or_else(|| number.to_string());
+            let (time, direction) = (packet.timestamp, direction(&packet));
+            let frame = Frame { time, interface: &name, direction, data: &packet.data };
+            self.read(linktype, &frame).ok_or(ReadError::Link(number, linktype))?;
+        }
+        Ok(())
+    }
+
+    fn read_pcap(&mut self, input: impl Read) -> Result<(), ReadError> {
+        let mut reader = PcapReader::new(input).map_err(damaged)?;
+        let linktype = reader.header().datalink;
+        while let Some(packet) = reader.next_packet() {
+            let packet = packet.map_err(damaged)?;
+            let frame = Frame { time: packet.timestamp(), interface: "0", direction: "", data: packet.data() };
+            self.read(linktype, &frame).ok_or(ReadError::Link(0, linktype))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the segment of a frame, if it has one. Nothing if frames of this kind cannot be read.
+    fn read(&mut self, linktype: DataLink, frame: &Frame<'_>) -> Option<()> {
+        let mut direction = frame.direction;
+        let parsed = match linktype {
+            DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(frame.data).ok(),
+            DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(frame.data).ok(),
+            DataLink::LINUX_SLL | DataLink::LINUX_SLL2 => cooked(linktype, frame.data).map(|(way, kind, rest)| {
+                if direction.is_empty() {
+                    direction = way;
+                }
+                LaxSlicedPacket::from_ether_type(kind, rest)
+            }),
+            _ => return None,
+        };
+        let time = frame.time.saturating_sub(*self.begin.get_or_insert(match frame.time {
+            time if time >= DATES => time,
+            _ => Duration::ZERO,
+        }));
+        if let Some(segment) = parsed.as_ref().and_then(Segment::of) {
+            self.push(time, frame.interface, direction, &segment);
+        }
+        Some(())
+    }
+
+    fn push(&mut self, time: Duration, interface: &str, direction: &str, segment: &Segment<'_>) {
         let Segment { from, to, tcp, payload } = segment;
-        self.time.push(Some(packet.timestamp.as_secs_f64()));
+        self.time.push(Some(time.as_secs_f64()));
         self.interface.push(interface);
-        self.direction.push(direction(packet));
+        self.direction.push(direction);
         self.from.push(&SocketAddr::new(*from, tcp.source_port()).to_string());
         self.to.push(&SocketAddr::new(*to, tcp.destination_port()).to_string());
         self.seq.push(Some(tcp.sequence_number().into()));
@@ -169,6 +231,21 @@ fn direction(packet: &EnhancedPacketBlock<'_>) -> &'static str {
         Some(2) => "out",
         _ => "",
     }
+}
+
+/// Which way a cooked frame passed its interface, and what it carries (tcpdump.org: LINKTYPE_LINUX_SLL, LINKTYPE_LINUX_SLL2).
+fn cooked(linktype: DataLink, data: &[u8]) -> Option<(&'static str, EtherType, &[u8])> {
+    let word = |place: usize| Some(u16::from_be_bytes(*data.get(place..)?.first_chunk()?));
+    let (packet_type, protocol, header) = match linktype {
+        DataLink::LINUX_SLL2 => ((*data.get(10)?).into(), word(0)?, 20),
+        _ => (word(0)?, word(14)?, 16),
+    };
+    let way = match packet_type {
+        0..=3 => "in", // to this host, to all, to a group, to another host
+        4 => "out",
+        _ => "",
+    };
+    Some((way, EtherType(protocol), data.get(header..)?))
 }
 
 fn sack_blocks(tcp: &TcpSlice<'_>) -> i64 {
