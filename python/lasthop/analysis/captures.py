@@ -109,8 +109,8 @@ class _Capture:
         return rows
 
     def tells(self, rows: Array) -> bool:
-        """Whether one knows of these, of two ends, which were sent where they were captured. Of a packet over a loopback
-        device Linux captures the arrival alone."""
+        """Whether one knows of these, of two ends, which were sent where they were captured. Of a packet over a
+        loopback device Linux captures the arrival alone."""
         two_ways = len(set(self.source[rows].tolist())) > 1
         return bool(self.out[rows].any() or (self.came[rows].any() and not two_ways))
 
