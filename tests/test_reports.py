@@ -299,3 +299,16 @@ def test_a_chart_is_used_by_mouse_and_by_keys(stored):
         stills = browser.find_elements(By.CSS_SELECTOR, "img.still")
         assert stills and all(one.is_displayed() and int(one.get_property("naturalWidth")) for one in stills)
         assert not browser.find_element(By.CSS_SELECTOR, ".panel").is_displayed()
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["slow", "swept"])
+def test_tables_fit_on_paper(stored, name):
+    """A4 without its margins is 718 px wide. Beside that there is the padding of the page."""
+    with opened(page(stored, name), width=718) as browser:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        sizes = "return [...document.querySelectorAll('table')].map(one => [one.rows[0].cells.length, one.offsetWidth])"
+        tables = browser.execute_script(sizes)
+        assert max(tables)[0] > 20
+        assert all(width <= 718 for _, width in tables), tables
