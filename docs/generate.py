@@ -588,7 +588,7 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _number(value: float | None, places: int) -> str:
-    return "–" if value is None else f"{value:,.{places}f}".replace(",", " ")
+    return "–" if value is None else f"{value:,.{places}f}".replace(",", "\u202f")
 
 
 def _table(head: list[str], rows: list[list[str]], right_from: int | None = None) -> str:
