@@ -530,7 +530,7 @@ def seconds(text: str) -> float:
 
 def segments(path: str | PathLike[str]) -> Table:
     """
-    The TCP segments of a capture (pcapng): one row for each packet that passed an interface.
+    The TCP segments of a capture (pcapng or pcap): one row for each packet that passed an interface.
     """
 
 def student(freedom: SupportsFloat | SupportsIndex, probability: SupportsFloat | SupportsIndex) -> float:

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::table::Table;
 
-/// The TCP segments of a capture (pcapng): one row for each packet that passed an interface.
+/// The TCP segments of a capture (pcapng or pcap): one row for each packet that passed an interface.
 #[pyfunction]
 pub fn segments(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     let file = File::open(&path)?;

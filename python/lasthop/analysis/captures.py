@@ -82,7 +82,7 @@ class _Capture:
         #: The address of each end, and its name, with its port.
         self.addresses = self.names = ends
         for number, interface in enumerate(interfaces):
-            if interface.isdecimal():
+            if interface.startswith("#"):
                 continue
             sent = self.source[(self.interface == number) & self.out]
             for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:

@@ -41,7 +41,7 @@ const DATES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// | column | unit | meaning |
 /// | --- | --- | --- |
 /// | `time_s` | s | when; of a capture with dates, since its first packet |
-/// | `interface` | | the name of the interface, or its number |
+/// | `interface` | | the name of the interface, or its number, as in `#0` |
 /// | `direction` | | `out`, `in`, or empty if the file does not say |
 /// | `from`, `to` | | address and port; an address of IPv6 in brackets |
 /// | `seq` | B | sequence number, 32 bits |
@@ -110,7 +110,7 @@ impl Rows {
                     _ => None,
                 })
             });
-            let name = name.unwrap_or_else(|| number.to_string());
+            let name = name.unwrap_or_else(|| format!("#{number}"));
             let (time, direction) = (packet.timestamp, direction(&packet));
             let frame = Frame { time, interface: &name, direction, data: &packet.data };
             self.read(linktype, &frame).ok_or(ReadError::Link(number, linktype))?;
@@ -123,7 +123,7 @@ impl Rows {
         let linktype = reader.header().datalink;
         while let Some(packet) = reader.next_packet() {
             let packet = packet.map_err(damaged)?;
-            let frame = Frame { time: packet.timestamp(), interface: "0", direction: "", data: packet.data() };
+            let frame = Frame { time: packet.timestamp(), interface: "#0", direction: "", data: packet.data() };
             self.read(linktype, &frame).ok_or(ReadError::Link(0, linktype))?;
         }
         Ok(())
