@@ -28,7 +28,7 @@ def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float,
     A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is
     the name of its interface where it was captured, and an address elsewhere. Data that went both ways
     are two flows. One whose sender was not captured is left out, unless it is asked for. Where no packet
-    says so, all data count as sent where they were captured, as tcptrace has it.
+    says whether it was sent, all data count as sent where they were captured, as tcptrace has it.
     """
     capture = _Capture(path)
     known: dict[str, tuple[int, int]] = {}
@@ -82,7 +82,7 @@ class _Capture:
         #: The address of each end, and its name, with its port.
         self.addresses = self.names = ends
         for number, interface in enumerate(interfaces):
-            if interface.startswith("#"):
+            if interface.startswith("#"):  # it has no name
                 continue
             sent = self.source[(self.interface == number) & self.out]
             for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:
@@ -150,11 +150,12 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
         return place, _connections(capture, both[is_of & (places == place)])
 
     # The sender's host sends data and gets acknowledgements; at the receiver's it is the other way round.
-    sent, came = np.where(capture.tells(both), [capture.out[both], capture.came[both]], True)
+    tells = capture.tells(both)
+    sent, came = np.where(tells, [capture.out[both], capture.came[both]], True)
     place, rows_here = seen(np.where(forth(both), sent, came))
     # Of a part of a capture the first may be acknowledgements of data that were sent before it.
     here = [rows for rows in rows_here if forth(rows).any()]
-    there = seen(np.where(forth(both), came, sent), place)[1] if capture.tells(both) else []
+    there = seen(np.where(forth(both), came, sent), place)[1] if tells else []
     there = _came(capture, here, there, forth)
     names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
     return [
