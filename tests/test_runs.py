@@ -318,23 +318,27 @@ def test_a_link_by_a_trace_was_busy_with_the_opportunities_that_were_used():
         assert there == pytest.approx(12.5), (delay, after)
 
 
-def test_samples_have_the_distributions_that_are_asked_for(tmp_path):
-    """The last sample, when all has been carried, is what the tables of links and flows say at the end."""
-    network = '[[link]]\nname = "l"\nbetween = ["a", "b"]\nrate = "1 Mbit/s"\nqueue.droptail.limit = "20 packets"\n'
-    flow = '[[flow]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = "tcp"\nsource.file.size = "100 kB"\n'
-    path = tmp_path / "s.toml"
-    path.write_text(
-        'duration = "9 s"\n'
-        + network
-        + flow
-        + '[record]\nseries = "1 s"\nquantities = ["queue_ms_p95", "rtt_ms_mean"]\n'
-    )
-    result = lh.run(path)
-    series = result.series.to_pandas().set_index(["name", "quantity"])
-    for name, quantity, table in (("l a>b", "queue_ms_p95", result.links), ("f", "rtt_ms_mean", result.flows)):
-        at_the_end = table.to_pandas()[quantity][0]
-        assert at_the_end > 0
-        assert series.loc[(name, quantity)].iloc[-1]["value"] == at_the_end
+def test_samples_have_what_came_to_distributions_since_the_last_one(tmp_path):
+    """A file waits in a queue, and then single packets find it empty: the delay of these is not that of the file."""
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "queue": {"droptail": {"limit": "20 packets"}}}
+    file = {"name": "f", "from": "a", "to": "b", "transport": "tcp", "source": {"file": {"size": "100 kB"}}}
+    thin = {"name": "thin", "from": "a", "to": "b", "transport": "udp", "start": "5 s"}
+    thin["source"] = {"cbr": {"size": "100 B", "interval": "400 ms"}}
+    asked = ["queue_ms_p95", "queue_ms_mean", "queue_ms_samples", "rtt_ms_mean", "rtt_ms_samples"]
+    record = {"series": "1 s", "quantities": asked}
+    result = lh.run({"duration": "9 s", "link": [link], "flow": [file, thin], "record": record})
+    rows = result.series.to_pandas().pivot(index=["name", "time_s"], columns="quantity", values="value")
+    for name, of, table in (("l a>b", "queue_ms", result.links), ("f", "rtt_ms", result.flows)):
+        here = rows.loc[name]
+        samples, means = here[f"{of}_samples"], here[f"{of}_mean"]
+        assert (means.isna() == (samples == 0)).all()
+        whole = float(np.nansum(samples * means) / samples.sum())
+        if f"{of}_mean" in table.df:
+            assert whole == pytest.approx(table.to_pandas()[f"{of}_mean"][0])
+        assert whole > 10
+    late = rows.loc["l a>b"].loc[6:]
+    assert (late["queue_ms_samples"] >= 2).all() and (late["queue_ms_p95"] == 0).all()
+    assert result.links["queue_ms_p95"][0] > 100
 
 
 def test_the_median_of_transfers_is_between_the_two_in_the_middle():

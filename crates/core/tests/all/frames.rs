@@ -18,7 +18,7 @@ fn call(record: &str) -> String {
 fn frames_so_far_are_sampled() {
     let names = ["frames_received", "frames_late", "frames_lost", "frames_skipped"];
     let mut wanted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-    wanted.push("'frame_delay_ms_mean'".to_owned());
+    wanted.extend(["'frame_delay_ms_mean'".to_owned(), "'frame_delay_ms_samples'".to_owned()]);
     let results = run(&call(&format!("series = '100 ms', quantities = [{}]", wanted.join(", "))), 1);
     for name in names {
         let samples = series(&results, "call", name);
@@ -26,10 +26,21 @@ fn frames_so_far_are_sampled() {
         assert!(samples.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{name}");
         assert_eq!(samples.last().unwrap().1, column(&results, "media", name)[0], "{name}");
     }
-    let delays = series(&results, "call", "frame_delay_ms_mean");
-    assert_eq!(delays.last().unwrap().1, column(&results, "media", "frame_delay_ms_mean")[0]);
+    // Delays are of the frames since the last sample: together they have the mean of all.
+    let [counts, delays] = ["samples", "mean"].map(|of| series(&results, "call", &format!("frame_delay_ms_{of}")));
+    let arrived: Vec<f64> = counts.iter().map(|(_, count)| *count).filter(|count| *count > 0.0).collect();
+    assert_eq!(arrived.len(), delays.len(), "a mean where frames arrived, and nowhere else");
+    let sum: f64 = delays.iter().zip(&arrived).map(|((_, mean), count)| mean * count).sum();
+    let mean = column(&results, "media", "frame_delay_ms_mean")[0];
+    assert!((sum / arrived.iter().sum::<f64>() / mean - 1.0).abs() < 1e-9);
     // Nothing has arrived within the first 50 ms.
     assert!(delays.first().unwrap().0 > 0.05);
+    // After the fall of the rate frames wait, and the mean of all hides by how much.
+    let largest = |from: f64, to: f64| {
+        let during = delays.iter().filter(|(at, _)| (from..to).contains(at));
+        during.map(|(_, delay)| *delay).fold(0.0, f64::max)
+    };
+    assert!(largest(10.0, 12.0) > 2.0 * mean && largest(8.0, 10.0) < mean, "{}", largest(10.0, 12.0));
 }
 
 /// What is not named is not shown.

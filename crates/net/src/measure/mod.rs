@@ -6,6 +6,7 @@ pub mod labels;
 mod packets;
 mod part;
 pub mod pcapng;
+mod recent;
 pub mod recorder;
 pub mod segments;
 pub mod series;

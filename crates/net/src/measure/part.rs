@@ -24,6 +24,13 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
+    /// Those of a histogram, whose values are multiplied by `scale`.
+    pub fn of(histogram: &Histogram, scale: f64) -> Self {
+        let at = |q| histogram.quantile(q).map(|v| v * scale);
+        let mean = histogram.mean().map(|v| v * scale);
+        Self { quantiles: [at(0.5), at(0.95)], mean, samples: histogram.len() }
+    }
+
     /// The values with the endings of their names.
     fn values(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let [median, high] = self.quantiles;
@@ -75,34 +82,52 @@ impl Part {
     }
 }
 
+/// How the distributions of parts are read.
+pub(super) trait Reading {
+    /// Whether the distribution of this name is wanted: means and quantiles take longer than all values.
+    fn wants(&self, name: &'static str) -> bool;
+
+    /// The statistics of a distribution of a part, whose values are multiplied by `scale`.
+    fn read(&mut self, part: &Part, name: &'static str, histogram: &Histogram, scale: f64) -> Distribution;
+}
+
+/// All distributions, as they are since the start of the run.
+struct SinceStart;
+
+impl Reading for SinceStart {
+    fn wants(&self, _name: &'static str) -> bool {
+        true
+    }
+
+    fn read(&mut self, _part: &Part, _name: &'static str, histogram: &Histogram, scale: f64) -> Distribution {
+        Distribution::of(histogram, scale)
+    }
+}
+
 /// Gives `see` the parts that `sample` shows, one after the other: those of a large network
 /// would take more memory than the network.
 pub(super) fn each(sample: impl FnOnce(&mut dyn Probe), see: impl FnMut(&Part)) {
-    each_with(|_| true, sample, see);
+    each_with(SinceStart, sample, see);
 }
 
-/// The same with those distributions only that are wanted: their means and quantiles take longer than all values.
-pub(super) fn each_with(
-    wants: impl Fn(&'static str) -> bool,
-    sample: impl FnOnce(&mut dyn Probe),
-    see: impl FnMut(&Part),
-) {
+/// The same with another reading of distributions.
+pub(super) fn each_with(reading: impl Reading, sample: impl FnOnce(&mut dyn Probe), see: impl FnMut(&Part)) {
     // Most parts have fewer values.
     let current = Part { values: Vec::with_capacity(32), ..Part::default() };
-    let mut parts = Parts { current, any: false, wants, see };
+    let mut parts = Parts { current, any: false, reading, see };
     sample(&mut parts);
     parts.end();
 }
 
 /// Collects the values of one part, and passes them on when the next part begins.
-struct Parts<W: Fn(&'static str) -> bool, F: FnMut(&Part)> {
+struct Parts<R: Reading, F: FnMut(&Part)> {
     current: Part,
     any: bool,
-    wants: W,
+    reading: R,
     see: F,
 }
 
-impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Parts<W, F> {
+impl<R: Reading, F: FnMut(&Part)> Parts<R, F> {
     fn end(&mut self) {
         if std::mem::take(&mut self.any) {
             (self.see)(&self.current);
@@ -112,7 +137,7 @@ impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Parts<W, F> {
     }
 }
 
-impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Probe for Parts<W, F> {
+impl<R: Reading, F: FnMut(&Part)> Probe for Parts<R, F> {
     fn part(&mut self, what: What, name: &str) {
         self.end();
         self.any = true;
@@ -128,16 +153,13 @@ impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Probe for Parts<W, F> {
 
     fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
         self.any = true;
-        if !self.wants(name) {
-            return;
+        if self.reading.wants(name) {
+            let statistics = self.reading.read(&self.current, name, histogram, scale);
+            self.current.distributions.push((name, statistics));
         }
-        let at = |q| histogram.quantile(q).map(|v| v * scale);
-        let mean = histogram.mean().map(|v| v * scale);
-        let all = Distribution { quantiles: [at(0.5), at(0.95)], mean, samples: histogram.len() };
-        self.current.distributions.push((name, all));
     }
 
     fn wants(&self, name: &'static str) -> bool {
-        (self.wants)(name)
+        self.reading.wants(name)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::net::{Simulation, What};
 
 use super::part::{self, Part};
+use super::recent::Recent;
 use super::table::{Column, Names, Table};
 use super::totals::FlowInfo;
 
@@ -30,6 +31,8 @@ pub struct Series {
     parts: BTreeMap<&'static str, BTreeMap<String, f64>>,
     /// Bytes that the receivers of each flow had, in order and in any order.
     flows: Vec<[f64; 2]>,
+    /// The distributions of `more`, of which each sample has what came since the one before.
+    recent: Recent,
 }
 
 impl Series {
@@ -43,7 +46,7 @@ impl Series {
         let before = self.time.len();
         let now = simulation.now().as_secs_f64();
         let more = std::mem::take(&mut self.more);
-        let wants = |distribution: &str| more.iter().any(|quantity| quantity.starts_with(distribution));
+        let mut recent = std::mem::take(&mut self.recent);
         let see = |part: &Part| {
             let kind = part.what.map_or("", What::name);
             self.state(now, (kind, &part.name), part, &MEDIUM_STATE, &more);
@@ -52,11 +55,12 @@ impl Series {
                 self.rate(now, (kind, &part.name, "throughput_kbps"), bytes - before);
             }
         };
-        part::each_with(wants, |probe| simulation.sample_media(probe), see);
+        part::each_with(recent.of_media(&more), |probe| simulation.sample_media(probe), see);
         self.flows.resize(flows.len(), [0.0; 2]);
         for (flow, place) in flows.iter().zip(0..) {
             let see = |sender: &Part| self.state(now, ("flow", &flow.name), sender, &SENDER_STATE, &more);
-            part::each_with(wants, |probe| simulation.sample_sender(flow.id, probe), see);
+            let reading = recent.of_flow(&more, place as u32, "sender");
+            part::each_with(reading, |probe| simulation.sample_sender(flow.id, probe), see);
             let (mut receivers, mut in_order, mut waiting) = (0, 0.0, 0.0);
             let see = |receiver: &Part| {
                 receivers += 1;
@@ -67,10 +71,12 @@ impl Series {
                     self.state(now, ("receiver", &name), receiver, &[], &more);
                 }
             };
-            part::each_with(wants, |probe| simulation.sample_receivers(flow.id, probe), see);
+            let reading = recent.of_flow(&more, place as u32, "receivers");
+            part::each_with(reading, |probe| simulation.sample_receivers(flow.id, probe), see);
             if !more.is_empty() {
                 let see = |source: &Part| self.state(now, ("source", &flow.name), source, &[], &more);
-                part::each_with(wants, |probe| simulation.sample_source(flow.id, probe), see);
+                let reading = recent.of_flow(&more, place as u32, "source");
+                part::each_with(reading, |probe| simulation.sample_source(flow.id, probe), see);
             }
             let each = [in_order, in_order + waiting].map(|bytes| bytes / f64::from(receivers.max(1)));
             let before = std::mem::replace(&mut self.flows[place], each);
@@ -78,7 +84,7 @@ impl Series {
             // What waited for bytes of a connection that has ended is not taken back.
             self.rate(now, ("flow", &flow.name, "arrival_kbps"), (each[1] - before[1]).max(0.0));
         }
-        (self.last_s, self.more) = (now, more);
+        (self.last_s, self.more, self.recent) = (now, more, recent);
         (self.time.len() - before) as u64
     }
 

@@ -119,6 +119,25 @@ impl Histogram {
         Self { zeros, total: total.max(self.total), ..self.clone() }
     }
 
+    /// The values counted since `before`, an earlier state of this one. All of them, if it has fewer: then it has begun anew.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        if self.total < before.total {
+            return self.clone();
+        }
+        // Places that `before` has not got, in front of it and behind, had no count then.
+        let earlier = before.counts.iter().map(Some).chain(std::iter::repeat(None));
+        let earlier = std::iter::repeat_n(None, before.first.saturating_sub(self.first)).chain(earlier);
+        let earlier = earlier.skip(self.first.saturating_sub(before.first));
+        let counts = self.counts.iter().zip(earlier).map(|(now, then)| now.saturating_sub(then.unwrap_or(0)));
+        Self {
+            counts: Counts::Wide(counts.collect()),
+            first: self.first,
+            zeros: self.zeros - before.zeros,
+            total: self.total - before.total,
+        }
+    }
+
     /// How many values were counted.
     pub fn len(&self) -> u64 {
         self.total
@@ -233,6 +252,28 @@ mod tests {
         assert_eq!((histogram.quantile(0.0), histogram.quantile(1.0)), (Some(5.0), Some(9.0)));
         assert_eq!((histogram.quantile(0.499), histogram.quantile(0.501)), (Some(7.0), Some(8.0)));
         assert_eq!(histogram.mean(), Some((7.5 * 200_000.0 + 14.0) / 200_002.0));
+    }
+
+    #[test]
+    fn values_since_an_earlier_state() {
+        let of = |values: &[u64]| {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|value| histogram.add(*value));
+            histogram
+        };
+        // Later values lie below, above and among the earlier ones.
+        for (early, late) in
+            [(&[][..], &[7, 0][..]), (&[0, 40, 41], &[0, 0, 3, 40]), (&[5], &[900, 2]), (&[7; 70_000], &[7, 8])]
+        {
+            let (before, only) = (of(early), of(late));
+            let since = of(&[early, late].concat()).since(&before);
+            assert_eq!((since.len(), since.mean()), (only.len(), only.mean()));
+            for q in [0.0, 0.3, 0.5, 0.7, 1.0] {
+                assert_eq!(since.quantile(q), only.quantile(q), "{q} of {late:?}");
+            }
+        }
+        assert_eq!(of(&[3, 4]).since(&of(&[3, 4])).quantile(0.5), None, "nothing has come");
+        assert_eq!(of(&[9]).since(&of(&[1, 2])).quantile(0.5), Some(9.0), "it has begun anew");
     }
 
     #[test]

@@ -80,11 +80,10 @@ def _part(series: Series, flows: list[str], begin: float, end: float, prefix: st
 
 def _rtt(series: Series, flow: str, begin: float, end: float) -> float:
     """The mean of the round-trip times measured in a part of the run."""
-    sums, counts = [], []
-    for time in (begin, end):
-        counts.append(series.at(flow, "rtt_ms_samples", time))
-        sums.append(series.at(flow, "rtt_ms_mean", time) * counts[-1] if counts[-1] else 0.0)
-    return 1e-3 * (sums[1] - sums[0]) / (counts[1] - counts[0]) if counts[1] > counts[0] else float("nan")
+    times, means = series.of(flow, "rtt_ms_mean")
+    here = (times > begin) & (times <= end)
+    counts = series.on(flow, "rtt_ms_samples", times[here])
+    return 1e-3 * float(np.average(means[here], weights=counts)) if here.any() else float("nan")
 
 
 # Chapters 7 and 8

@@ -75,10 +75,10 @@ def read(result: Result) -> Watched:
         for name in ("frames", "frames_received", "frames_late", "frames_lost", "frames_skipped")
     }
     since = {name: np.diff(total, prepend=0.0) for name, total in so_far.items()}
-    count, mean = samples.so_far(FLOW, "frame_delay_ms_samples"), samples.so_far(FLOW, "frame_delay_ms_mean")
-    arrived = np.diff(count, prepend=0.0)
+    arrived, delay = (
+        samples.of(FLOW, f"frame_delay_ms_{name}", none) for name, none in (("samples", 0.0), ("mean", np.nan))
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        delay = np.where(arrived > 0, np.diff(count * mean, prepend=0.0) / arrived, np.nan)
         waiting, rate = (samples.of(path.bottleneck, name) for name in ("queue_bytes", "rate_bps"))
         queue = 8e3 * waiting / rate
     return Watched(
