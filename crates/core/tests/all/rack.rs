@@ -73,3 +73,24 @@ fn short_transfers_do_not_wait_for_the_timer() {
     assert!(rack < sack, "{rack} s, with SACK {sack} s");
     assert!(timeouts < waits, "{timeouts} timeouts in each, with SACK {waits}");
 }
+
+/// A file whose last segment and FIN are lost. The FIN is sent again as a probe, and its acknowledgement tells of the loss (RFC 8985 §7.4), so the
+/// file is there after seven round trips of 100 ms: the handshake, four windows, the probe, and the segment. The FIN is the shortest segment of all,
+/// and its round trip shorter than those of data; the acknowledgement of the probe echoes the time stamp of a segment before the gap.
+#[test]
+fn a_probe_that_is_the_fin_finds_the_loss_before_it() {
+    for tcp in ["recovery = 'rack'", "recovery = 'rack', timestamps = true", "variant = 'bbr'"] {
+        let results = run(
+            &format!(
+                "duration = '5 s'
+                record = {{ state = true }}
+                link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '50 ms', loss.list.drop = [21, 22] }}]
+                flow = [{{ from = 'a', to = 'b', transport.tcp = {{ {tcp} }}, source.file.size = '29200 B' }}]"
+            ),
+            1,
+        );
+        let took = column(&results, "transfers", "acked_s")[0];
+        assert!((0.7..0.76).contains(&took), "{tcp}: {took} s");
+        assert_eq!(sum(&results, "timeouts"), 0.0, "{tcp}");
+    }
+}

@@ -256,3 +256,25 @@ fn dctcp_fills_a_link_that_marks_above_a_threshold() {
     let cubic = run(&[("variant = 'cubic', ecn = true", 0.0)]);
     assert!(cubic.sum() < run(&[(DCTCP, 0.0)]).sum(), "{:?}", cubic.shares);
 }
+
+/// The rate of the link falls to a tenth: marks lower the window a little, and the queue overflows within the same window of data. The losses halve the
+/// window (RFC 8257 §3.5), so what is sent again finds room, and the timer does not expire.
+#[test]
+fn dctcp_answers_losses_that_follow_marks() {
+    let results = run(
+        "duration = '14 s'
+        record = { state = true, series = '20 ms' }
+        link = [{ name = 'l', between = ['a', 'b'], rate = '50 Mbit/s', delay = '10 ms',
+                  queue.threshold = { backlog = '15 packets', limit = '70 packets' } }]
+        change = [{ at = '10 s', link = 'l', rate = '5 Mbit/s' }]
+        flow = [{ name = 'f', from = 'a', to = 'b', transport.tcp.variant = 'dctcp' }]",
+        1,
+    );
+    assert!(column(&results, "links", "drops")[0] > 10.0, "the queue overflows");
+    let window: Vec<(f64, f64)> = series(&results, "f", "cwnd_packets");
+    let at = |time: f64| window.iter().rev().find(|(at, _)| *at <= time).unwrap().1;
+    let (before, after) = (at(10.0), at(10.3));
+    assert!(after < 0.55 * before && after > 0.4 * before, "{before} packets, then {after}");
+    let timeouts = crate::common::scenario::state(&results, &[("kind", "sender")], "timeouts");
+    assert_eq!(timeouts, 0.0);
+}

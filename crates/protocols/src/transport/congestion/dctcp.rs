@@ -89,7 +89,7 @@ impl CongestionControl for Dctcp {
                 let kept = self.window.window() as f64 * (1.0 - self.alpha / 2.0);
                 self.window.reduce_to((kept as u64).max(2 * self.smss));
             }
-            // §3.4: as other TCP.
+            // §3.5: as other TCP.
             CongestionKind::Loss => self.window.on_congestion(event),
         }
     }
@@ -108,6 +108,11 @@ impl CongestionControl for Dctcp {
 
     fn on_undo(&mut self, undo: &Undo) {
         self.window.on_undo(undo);
+    }
+
+    /// §3.5: the window is changed for an inferred loss as a conventional TCP would; a mark has lowered it by less.
+    fn answers_losses_after_marks(&self) -> bool {
+        true
     }
 
     fn window(&self) -> u64 {
@@ -174,7 +179,7 @@ mod tests {
         assert!((dctcp.alpha - 1.0).abs() < 1e-6, "{}", dctcp.alpha);
     }
 
-    /// RFC 8257 §3.3: cwnd × (1 − Alpha / 2); §3.4: losses as other TCP, half of what is in flight.
+    /// RFC 8257 §3.3: cwnd × (1 − Alpha / 2); §3.5: losses as other TCP, half of what is in flight.
     #[test]
     fn a_mark_takes_half_of_the_share_and_a_loss_takes_half() {
         for (alpha, kept) in [(1.0, 20_000), (0.5, 30_000), (0.1, 38_000), (0.0, 40_000)] {

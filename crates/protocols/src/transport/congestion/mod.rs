@@ -83,6 +83,12 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Whether it answers a loss in a window of data of which it has answered a mark. One that answers marks as losses does not
+    /// (RFC 3168 §6.1.2).
+    fn answers_losses_after_marks(&self) -> bool {
+        false
+    }
+
     /// The slow-start threshold, if there is one and it is set.
     fn ssthresh(&self) -> Option<u64> {
         None

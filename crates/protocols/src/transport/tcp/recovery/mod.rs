@@ -93,6 +93,9 @@ pub trait LossRecovery: Send {
         self.on_undo(board, una);
     }
 
+    /// The handshake took a round trip of this time.
+    fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
+
     /// The path is another one: delays that were learnt on the old one are void.
     fn on_path_change(&mut self) {}
 

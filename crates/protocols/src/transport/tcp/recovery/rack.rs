@@ -169,7 +169,9 @@ impl Rack {
             }
             // A retransmission may be acknowledged before it can have arrived: the original has.
             let early = self.min_rtt.get().is_some_and(|least| ack.now.since(at) < least);
-            if !(resent && (early || echo.is_some_and(|echo| echo < at))) {
+            // An acknowledgement of a segment behind a gap echoes the time stamp of one before the gap (RFC 7323 §4.3).
+            let in_order = id < delivered.acked.end;
+            if !(resent && (early || (in_order && echo.is_some_and(|echo| echo < at)))) {
                 latest = latest.max(Some((at, end)));
             }
         }
@@ -328,6 +330,10 @@ impl LossRecovery for Rack {
         self.order.rebuild(board);
         self.order.reach(board, self.newest.0, self.newest.1);
         self.timer = self.reordering_timer(board).unwrap_or(Timer::Off);
+    }
+
+    fn on_opened(&mut self, now: Instant, rtt: Duration) {
+        self.min_rtt.on_sample(now, rtt);
     }
 
     fn on_path_change(&mut self) {

@@ -192,7 +192,7 @@ impl Sender {
     #[cold]
     fn on_repaired(&mut self, now: Instant, advance: u64) {
         let c = &mut self.c;
-        if c.una >= c.ecn_cut_to {
+        if c.answers_losses() {
             let flight = (c.board.flight() + advance).min(c.window);
             let event = CongestionEvent { flight, ..c.event(now, CongestionKind::Loss) };
             self.totals.cuts += c.reduce(&event);
@@ -214,8 +214,7 @@ impl Sender {
             self.truth.on_fast_retransmit(seq, self.number + 1);
         }
         c.at_once = resend.then_some(AtOnce::First);
-        if cut != Cut::None && c.una >= c.ecn_cut_to {
-            // RFC 3168 §6.1.2: marks and losses of one window count once.
+        if cut != Cut::None && c.answers_losses() {
             c.keep(None);
             let event = c.event(now, CongestionKind::Loss);
             let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);

@@ -197,6 +197,12 @@ impl Connection {
         self.nxt + u64::from(len) <= self.edge
     }
 
+    /// Whether a loss found now lowers the window: at most once in a window of data for marks and losses, where both are answered alike
+    /// (RFC 3168 §6.1.2).
+    pub(super) fn answers_losses(&self) -> bool {
+        self.una >= self.ecn_cut_to || self.congestion.answers_losses_after_marks()
+    }
+
     pub(super) fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {
         let (flight, lost) = (self.flight_size(), self.board.total_lost());
         let resent = kind == CongestionKind::Loss && self.board.first_was_resent();

@@ -64,6 +64,7 @@ impl Sender {
             let rtt = now.since(c.syn.sent_at);
             c.last_rtt = rtt;
             c.rto.on_sample(rtt, true);
+            c.recovery.on_opened(now, rtt);
             self.rtt.add(rtt.as_nanos());
         }
         if self.settings.handshake == Handshake::Full {
