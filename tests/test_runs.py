@@ -318,7 +318,7 @@ def test_a_link_by_a_trace_was_busy_with_the_opportunities_that_were_used():
         assert there == pytest.approx(12.5), (delay, after)
 
 
-def test_samples_have_what_came_to_distributions_since_the_last_one(tmp_path):
+def test_samples_have_what_came_to_distributions_since_the_last_one():
     """A file waits in a queue, and then single packets find it empty: the delay of these is not that of the file."""
     link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "queue": {"droptail": {"limit": "20 packets"}}}
     file = {"name": "f", "from": "a", "to": "b", "transport": "tcp", "source": {"file": {"size": "100 kB"}}}

@@ -592,6 +592,22 @@ WRONG = {
 }
 
 
+def test_a_star_stands_for_all_parts_of_a_list(quick):
+    scenario = lh.load(quick)
+    both = scenario.with_({"flow.*.start": "0.1 s"})
+    assert [flow["start"] for flow in both["flow"]] == ["100 ms"] * len(scenario["flow"])
+    assert len(scenario["flow"]) > 1
+    pages = {"web": {"reading": "0 s"}}
+    made = scenario.with_({"flow.*.transport": "tcp", "flow.*.source": pages, "flow.0.source.web.reading": "3 s"})
+    reading = [flow["source"]["web"]["reading"] for flow in made["flow"]]
+    assert reading[0] == "3 s" != reading[1], "a table is not shared"
+    assert pages == {"web": {"reading": "0 s"}}
+    made = lh.sweep(scenario, vary={"flow.*.start": ["0 s", "0.1 s"]}, seeds=1)
+    assert list(made.points) == [{"flow.*.start": "0 s"}, {"flow.*.start": "0.1 s"}]
+    with pytest.raises(lh.ScenarioError, match="is set in vain"):
+        lh.sweep(scenario, vary={"flow.0.start": ["0 s", "0.1 s"], "flow.*.start": ["0.2 s", "0.3 s"]})
+
+
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_keys_and_values_are_named_before_anything_runs(quick, lasthop, what):
     vary, expected = WRONG[what]

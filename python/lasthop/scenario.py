@@ -111,8 +111,8 @@ class Scenario:
         """A scenario that differs in some fields.
 
         Fields of the scenario itself are keyword arguments. Deeper ones are keys with dots, in
-        which a part of a list is addressed by its name or its number. Where there is only one, that
-        may be left out; so may the name of the choice (``cell.rlc.max_dat`` for
+        which a part of a list is addressed by its name or its number, and all of them by ``*``. Where there is only
+        one, that may be left out; so may the name of the choice (``cell.rlc.max_dat`` for
         ``cell.NAME.rlc.am.max_dat``):
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
@@ -330,34 +330,49 @@ def _stated(value: Any) -> Any:
     return [_stated(one) for one in value] if isinstance(value, list) else value
 
 
+#: The key of all parts of a list.
+EACH = "*"
+
+
 def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
-    """Puts ``value`` at ``path``, such as ``link.radio.rate`` or ``flow.0.to``.
+    """Puts ``value`` at ``path``, such as ``link.radio.rate``, ``flow.0.to`` or ``flow.*.start``.
 
     In ``expanded`` the parts of lists have the names that they got by default.
     """
-    here: Any = data
-    keys = _spelled_out(path, expanded)
-    section: list[str] = []
-    for i, key in enumerate(keys[:-1]):
-        if isinstance(here, list):
-            place = _place(here, expanded, key, path)
-            here, expanded = here[place], expanded[place] if isinstance(expanded, list) else None
-        else:
-            section.append(key)
-            if key not in here and _is_list(section):
-                raise ScenarioError(f"{path}: there is no {'.'.join(section)} in the scenario", path=path)
-            if isinstance(here.get(key), str):
-                # A choice by its name alone: `queue = "red"` is `queue.red = {}`.
-                here[key] = {here[key]: {}}
-            here = here.setdefault(key, {})
-            expanded = expanded.get(key) if isinstance(expanded, dict) else None
-        if not isinstance(here, (dict, list)):
-            raise ScenarioError(f"{path}: {'.'.join(keys[: i + 1])} has no parts", path=path)
-    last = keys[-1]
+    _put(data, _spelled_out(path, expanded), 0, value, expanded, [], path)
+
+
+def _put(
+    here: Any, keys: Sequence[str], depth: int, value: Any, expanded: Any, section: Sequence[str], path: str
+) -> None:
+    """Puts ``value`` where ``keys`` lead from ``depth`` on, in a part ``here``, which is of a section of the schema."""
+    key = keys[depth]
+    last = depth == len(keys) - 1
+    places: list[Any] = [key]
     if isinstance(here, list):
-        here[_place(here, expanded, last, path)] = value
-    else:
-        here[last] = value
+        places = list(range(len(here))) if key == EACH else [_place(here, expanded, key, path)]
+    elif not last:
+        section = [*section, key]
+        if key not in here and _is_list(section):
+            raise ScenarioError(f"{path}: there is no {'.'.join(section)} in the scenario", path=path)
+        if isinstance(here.get(key), str):
+            # A choice by its name alone: `queue = "red"` is `queue.red = {}`.
+            here[key] = {here[key]: {}}
+        here.setdefault(key, {})
+    for place in places:
+        if last:
+            here[place] = copy.deepcopy(value)
+        elif isinstance(here[place], (dict, list)):
+            _put(here[place], keys, depth + 1, value, _part(expanded, place), section, path)
+        else:
+            raise ScenarioError(f"{path}: {'.'.join(keys[: depth + 1])} has no parts", path=path)
+
+
+def _part(expanded: Any, place: Any) -> Any:
+    """A part of what a scenario expands to, if it has that."""
+    if isinstance(expanded, list):
+        return expanded[place] if isinstance(place, int) and place < len(expanded) else None
+    return expanded.get(place) if isinstance(expanded, dict) else None
 
 
 def _elsewhere(path: str, error: ScenarioError, data: Any) -> str:

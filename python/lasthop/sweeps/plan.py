@@ -17,7 +17,7 @@ from typing import Any
 from lasthop import files
 from lasthop.comparison import differing
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario, from_text
+from lasthop.scenario import EACH, Scenario, from_text
 from lasthop.stats import number
 from lasthop.sweeps.vary import Vary, label
 from lasthop.sweeps.work import Task
@@ -148,7 +148,7 @@ class Plan:
             names[fields] = key
         ways = {key: self.scenario.way(key) for key in self.vary.keys}
         for key, behind in combinations(ways, 2):
-            if ways[key] != ways[behind] == ways[key][: len(ways[behind])]:
+            if ways[key] != ways[behind] and _covers(ways[behind], ways[key]):
                 raise ScenarioError(
                     f"{key} is set in vain: {behind} behind it sets the whole that it is a part of", path=key
                 )
@@ -210,6 +210,11 @@ class Plan:
             return other.to_dict() == self.scenario.to_dict()
         except ScenarioError:
             return False
+
+
+def _covers(whole: Sequence[str], key: Sequence[str]) -> bool:
+    """Whether the key is in what another sets, which may be a part of each of several."""
+    return len(whole) <= len(key) and all(one in (part, EACH) for one, part in zip(whole, key, strict=False))
 
 
 def _in_line(value: Any) -> str:
