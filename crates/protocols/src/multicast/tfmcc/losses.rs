@@ -116,7 +116,12 @@ impl Losses {
         }
     }
 
-    /// Forgets all losses: nothing has come for long.
+    /// Whether no packet before `seq` is missing that may still count as lost.
+    pub fn are_settled_before(&self, seq: u64) -> bool {
+        self.tracker.highest().is_none_or(|highest| seq <= highest + 1) && self.detector.unsettled() == 0
+    }
+
+    /// Forgets all losses: nothing was sent for long.
     pub fn forget(&mut self, threshold: f64) {
         self.intervals = LossIntervals::new(threshold);
         self.guess = None;

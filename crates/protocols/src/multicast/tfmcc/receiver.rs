@@ -19,8 +19,9 @@ use super::rtt::Rtt;
 const RECEIVERS: f64 = 10_000.0;
 /// Over how many round trips the rate of reception is measured (k).
 const WINDOW: u64 = 3;
-/// After this multiple of R_max without data, losses are forgotten. R_max is at least the time between two packets: with a shorter round
-/// trip a slow sender's every packet would end a silence.
+/// After this multiple of R_max in which the sender sent nothing, losses are forgotten (§3.6). If packets are missing it did send, and
+/// their loss sets have_loss again (§4.3.1). R_max is at least the time between two packets: with a shorter round trip a slow sender's
+/// every packet would end a silence.
 const SILENCE: u64 = 10;
 /// By how much a round-trip time must exceed R_max to count as longer: the resolution of the fields.
 const SLACK: f64 = 1e-3;
@@ -253,7 +254,8 @@ impl Receiving for Machine {
         let Header::Tfmcc(header) = &packet.header else { return None };
         if let Some((_, came)) = self.last
             && self.losses.have_loss()
-            && now.since(came) > self.r().max(Duration::from_secs_f64(self.r_max)) * SILENCE
+            && now.since(came) > self.r().max(Duration::from_secs_f64(self.r_max.max(header.r_max))) * SILENCE
+            && self.losses.are_settled_before(header.seq)
         {
             self.losses.forget(self.settings.discount_threshold);
         }
@@ -360,5 +362,52 @@ impl Receiving for Machine {
         let work = PACKET.times(self.packets).and(RATE.times(self.rates)).and(LOSS.times(self.losses.lost()));
         work.show_mean(probe, Operations::IN, self.packets);
         probe.value("state_bytes", self.memory() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multicast::tfmcc::Config;
+    use lasthop_net::engine::Streams;
+
+    fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    fn machine() -> Machine {
+        let settings = Settings::new(&Config::default());
+        Machine::new(settings, NodeId(1), Streams::new(1).stream("receiver", "waits"))
+    }
+
+    /// A packet of 1000 B that was sent at time zero or later, and took 20 ms.
+    fn receive(machine: &mut Machine, at: Instant, seq: u64, r_max: f64) {
+        let header = TfmccHeader {
+            seq,
+            sent_at: Instant::ZERO + at.since(ms(20)),
+            echo: None,
+            is_clr: false,
+            round: 0,
+            r_max,
+            x_supp: f64::INFINITY,
+            payload: 1000,
+            end: 0,
+            loss_indicated: false,
+        };
+        machine.on_data(at, &Packet { header: Header::Tfmcc(header), ..Packet::vacant() });
+    }
+    /// One packet of 20 is lost, and then comes nothing for two seconds, twenty times R_max.
+    #[test]
+    fn only_a_silence_of_the_sender_lets_losses_be_forgotten() {
+        let after_silence = |last: u64, next: u64, r_max: f64| {
+            let mut machine = machine();
+            (0..last).filter(|seq| *seq != 10).for_each(|seq| receive(&mut machine, ms(20 * seq), seq, 0.1));
+            receive(&mut machine, ms(20 * last + 2000), next, r_max);
+            machine.losses.have_loss()
+        };
+        assert!(!after_silence(20, 20, 0.1), "the sender was silent");
+        assert!(after_silence(20, 21, 0.1), "it was not: a packet is missing");
+        assert!(after_silence(20, 20, 0.3), "R_max has grown meanwhile");
+        assert!(after_silence(20, 90, 0.1));
     }
 }
