@@ -17,7 +17,7 @@ use super::rtt::Rtt;
 
 /// How many receivers are reckoned with (N).
 const RECEIVERS: f64 = 10_000.0;
-/// Over how many round trips the rate of reception is measured (k).
+/// Over how many round trips the rate of reception is measured (k), if they are longer than R_max: the sender's packets may be that far apart.
 const WINDOW: u64 = 3;
 /// After this multiple of R_max in which the sender sent nothing, losses are forgotten (§3.6). If packets are missing it did send, and
 /// their loss sets have_loss again (§4.3.1). R_max is at least the time between two packets: with a shorter round trip a slow sender's
@@ -278,7 +278,8 @@ impl Receiving for Machine {
             return Some(header.end);
         }
         self.bytes += u64::from(header.payload);
-        self.received.on_packet(now, header.payload, rtt * WINDOW);
+        let window = (rtt * WINDOW).max(Duration::from_secs_f64(header.r_max));
+        self.received.on_packet(now, header.payload, window);
         let newest = self.last.is_none_or(|(sent_at, _)| header.sent_at >= sent_at);
         if newest {
             let first = self.last.is_none();
