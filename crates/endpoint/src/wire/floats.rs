@@ -26,7 +26,7 @@ pub fn read_rate(field: u16) -> f64 {
     if field >= NO_LIMIT { f64::INFINITY } else { number(field.into(), RATE_MANTISSA) * RATE_UNIT }
 }
 
-/// The field nearest to a time in seconds.
+/// The field of the least time from this one, in seconds.
 pub fn write_time(time: f64) -> u8 {
     field(floats::time(time) / TIME_UNIT, TIME_MANTISSA) as u8
 }
@@ -64,7 +64,10 @@ mod tests {
         }
         assert_eq!((read_rate(0), read_rate(1 << 7), read_rate(1 << 7 | 64)), (12.5, 25.0, 37.5));
         assert_eq!((write_rate(f64::INFINITY), read_rate(NO_LIMIT)), (NO_LIMIT, f64::INFINITY));
-        assert!((read_time(write_time(0.5)) - 0.496).abs() < 1e-12, "2⁸ · (1 + 15/16) ms is nearest to 500 ms");
+        assert!(
+            (read_time(write_time(0.5)) - 0.512).abs() < 1e-12,
+            "2⁹ ms: 2⁸ · (1 + 15/16) ms would be less than 500 ms"
+        );
         assert_eq!(read_time(u8::MAX), 63.488);
         assert_eq!(write_rate(f64::MAX), NO_LIMIT - 1);
     }
