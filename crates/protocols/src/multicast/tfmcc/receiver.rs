@@ -130,7 +130,8 @@ impl Machine {
         } else {
             2.0 * self.x_recv(now)
         };
-        if rate < self.settings.least() {
+        // §4.4 speaks of the calculated rate: a source that writes little is no reason to leave.
+        if self.losses.have_loss() && rate < self.settings.least() {
             self.low_since.get_or_insert(now);
         } else {
             self.low_since = None;
@@ -410,5 +411,21 @@ mod tests {
         assert!(after_silence(20, 21, 0.1), "it was not: a packet is missing");
         assert!(after_silence(20, 20, 0.3), "R_max has grown meanwhile");
         assert!(after_silence(20, 90, 0.1));
+    }
+
+    /// A packet in 20 s is less than the least rate, one in 8 s. A receiver leaves only if losses make it so, such as that of every other.
+    #[test]
+    fn a_slow_source_makes_no_receiver_leave() {
+        let leaves = |step: usize| {
+            let mut machine = machine();
+            for n in (0..20).map(|n| n * step as u64) {
+                receive(&mut machine, ms(20_000 * n), n, 8.0);
+                machine.due = true;
+                machine.take(ms(20_000 * n), 0, &mut Packet::vacant());
+            }
+            machine.left
+        };
+        assert!(!leaves(1));
+        assert!(leaves(2));
     }
 }
