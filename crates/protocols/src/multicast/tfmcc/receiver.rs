@@ -398,6 +398,7 @@ mod tests {
         };
         machine.on_data(at, &Packet { header: Header::Tfmcc(header), ..Packet::vacant() });
     }
+
     /// One packet of 20 is lost, and then comes nothing for two seconds, twenty times R_max.
     #[test]
     fn only_a_silence_of_the_sender_lets_losses_be_forgotten() {
