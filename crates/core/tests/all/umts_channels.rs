@@ -124,6 +124,23 @@ fn a_terminal_on_the_shared_channel_takes_little_of_the_cell() {
     }
 }
 
+/// TS 25.322 §9.5 g: Timer_Status_Periodic starts when the bearer is set up, and again whenever it expires.
+#[test]
+fn periodic_reports_come_in_every_period_after_a_late_start() {
+    for start in ["0 s", "950 ms"] {
+        let flow = downloads("0", start, "1000 s");
+        let text = format!(
+            "duration = \"10 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nattachment = \"dedicated\"\n\
+             rlc.am.status_periodic = \"200 ms\"\n{flow}"
+        );
+        let reports = happened(&text, 1).when(PduStep::Sent, true);
+        for period in 5..49 {
+            let within = |at: &Instant| (200 * period..200 * (period + 1)).contains(&(at.as_nanos() / 1_000_000));
+            assert!(reports.iter().any(|(at, _)| within(at)), "from {start}: none in period {period}");
+        }
+    }
+}
+
 #[test]
 fn tcp_gets_its_data_over_the_shared_channel_and_its_acknowledgements_over_a_dedicated_one() {
     let flow = "[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[*]\"\ntransport = \"tcp\"\nsource.file.size = \"60 kB\"\n";

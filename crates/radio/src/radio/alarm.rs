@@ -24,10 +24,11 @@ impl Alarm {
         self.set_as(core, deadline, |core| core.now());
     }
 
-    /// The same; among the events of its instant the wake-up has the place of one that was made at `since`.
+    /// The same; among the events of its instant the wake-up has the place of one that was made at `since`. For a deadline that has
+    /// passed, such as that of a timer which ran while its machine was not asked, it comes now.
     #[inline]
     pub fn set_as(&mut self, core: &mut Core, deadline: Option<Instant>, since: impl FnOnce(&Core) -> Instant) {
-        if let Some(at) = deadline
+        if let Some(at) = deadline.map(|at| at.max(core.now()))
             && at < self.at
         {
             let since = since(core);
