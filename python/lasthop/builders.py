@@ -1143,7 +1143,7 @@ class HsDsch(TypedDict, total=False):
     window: int
     "How many blocks a terminal reorders at most: at most half of the 64 numbers (TS 25.321 §11.6.2.3). Default: 32."
     t1: Duration
-    "How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). Default: 25 ms (EURANE)."
+    "How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). Default: 25 ms (EURANE); `3gpp`: at least as long as a block may be sent again, (`transmissions` − 1) × `processes` × 2 ms."
     capacity: CapacityPlan
     "How many PDUs the RNC may send to the Node B."
 

@@ -86,6 +86,31 @@ fn what_fails_three_times_is_lost_and_the_terminal_waits_for_it_no_longer_than_t
     assert!((missed - happened.value("ue[0] down", "hs_dsch_given_up_blocks")).abs() <= 2.0);
 }
 
+/// A block that comes with its last transmission, which `processes` × (`transmissions` − 1) slots take, is waited for by default. One
+/// that comes too late is lost.
+#[test]
+fn a_terminal_waits_as_long_as_a_block_may_be_sent_again() {
+    for (processes, transmissions, gains) in [(6, 3, "0, 30"), (8, 3, "0, 30"), (7, 4, "0, 0, 30")] {
+        let gains = gains.split(", ").map(|gain| format!("\"{gain} dB\"")).collect::<Vec<_>>().join(", ");
+        let happened = |t1: &str| {
+            let channel = format!(
+                "cqi = [[[1, 14]]]\nprocesses = {processes}\ntransmissions = {transmissions}\n{t1}\n\
+                 reception.thresholds = {{ gains = [{gains}], thresholds = [\"70 dB\", \"0 dB\", \"0 dB\", \"0 dB\"] }}"
+            );
+            happened(&text(GPP, 1, UM, &channel, &datagrams("0", 320, "10 ms")), 1)
+        };
+        let usual = happened("");
+        assert!(usual.value("ue[0] down", "hs_dsch_failed_blocks") > 100.0);
+        assert_eq!(usual.value("ue[0] down", "hs_dsch_missed_blocks"), 0.0, "{processes} × {transmissions}");
+        assert_eq!(usual.value("ue[0] down", "air_lost_pdus"), 0.0, "{processes} × {transmissions}");
+        let short = happened("t1 = \"10 ms\"");
+        let [sent, received, lost] =
+            [PduStep::Sent, PduStep::Received, PduStep::Lost].map(|step| short.when(step, false).len());
+        assert_eq!(lost as f64, short.value("ue[0] down", "air_lost_pdus"));
+        assert!(lost > 100 && (received + lost..=received + lost + 50).contains(&sent), "{sent}, {received}, {lost}");
+    }
+}
+
 #[test]
 fn a_slot_carries_as_many_pdus_as_its_cqi_allows() {
     // ⌊(bits − 21)/320⌋ of tables 7A and 7D, at most 70; a lower CQI carries none. Enough waits, as 250 PDUs every 30 ms may come.

@@ -48,10 +48,10 @@ pub struct HsDsch {
     /// Default: 32.
     #[serde(default = "default_window")]
     pub window: u32,
-    /// How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). Default: 25 ms
-    /// (EURANE).
-    #[serde(default = "default_t1")]
-    pub t1: Duration,
+    /// How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). Default: 25 ms (EURANE); `3gpp`: at
+    /// least as long as a block may be sent again, (`transmissions` − 1) × `processes` × 2 ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t1: Option<Duration>,
     /// How many PDUs the RNC may send to the Node B.
     #[serde(default)]
     pub capacity: CapacityPlan,
@@ -102,6 +102,14 @@ impl HsDsch {
         self.air_time.unwrap_or(if profile.is_ns2() { Duration::ZERO } else { SLOT })
     }
 
+    /// How long a terminal waits for a block that is missing in a scenario of this profile. The next block comes a slot after the first
+    /// transmission, at the earliest.
+    pub fn t1(&self, profile: Profile) -> Duration {
+        let again = SLOT * (u64::from(self.processes) * u64::from(self.transmissions.saturating_sub(1)));
+        let usual = if profile.is_ns2() { EURANE_T1 } else { EURANE_T1.max(again) };
+        self.t1.unwrap_or(usual)
+    }
+
     /// From a request for capacity until the allocation, in a scenario of this profile, over an Iub with this delay.
     pub fn allocation_delay(&self, profile: Profile, iub: Duration) -> Duration {
         let usual = if profile.is_ns2() { EURANE_ALLOCATION } else { iub * 2 };
@@ -115,6 +123,7 @@ impl HsDsch {
             scheduler: Some(self.scheduler(profile)),
             reception: Some(self.reception(profile)),
             air_time: Some(self.air_time(profile)),
+            t1: Some(self.t1(profile)),
             capacity: CapacityPlan { delay: Some(self.allocation_delay(profile, iub)), ..self.capacity.clone() },
             ..self.clone()
         }
@@ -170,7 +179,7 @@ impl HsDsch {
             let message = format!("a window of {} blocks", self.window);
             add(String::new(), wrong("window", message, "expected 1 to 32".to_owned()));
         }
-        if self.t1 == Duration::ZERO {
+        if self.t1 == Some(Duration::ZERO) {
             let message = "a terminal that waits for nothing".to_owned();
             add(String::new(), wrong("t1", message, "expected more than 0 s".to_owned()));
         }
@@ -206,7 +215,7 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
         transmissions: hs_dsch.transmissions,
         interval: hs_dsch.rate_map().interval(),
         window: hs_dsch.window,
-        t1: hs_dsch.t1,
+        t1: hs_dsch.t1(profile),
         capacity: Plan {
             interval: hs_dsch.capacity.interval,
             delay: hs_dsch.allocation_delay(profile, cell.iub.delay),
@@ -216,6 +225,8 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
     }
 }
 
+/// EURANE's T1.
+const EURANE_T1: Duration = Duration::from_millis(25);
 /// Half of EURANE's `flow_control_rtt_`.
 const EURANE_ALLOCATION: Duration = Duration::from_millis(15);
 
@@ -233,8 +244,4 @@ fn default_transmissions() -> u32 {
 
 fn default_window() -> u32 {
     32
-}
-
-fn default_t1() -> Duration {
-    Duration::from_millis(25)
 }

@@ -160,6 +160,8 @@ impl Umts {
             let too_old = |terminal: u32, tsn: u32| terminals[terminal as usize].reordering.is_too_old(tsn);
             match hs.harq.conclude(process, too_old) {
                 Conclusion::Again => {}
+                // It has come, and its terminal no longer waits for it.
+                Conclusion::Received(block) if too_old(block.terminal, block.number) => self.lose(core, block),
                 Conclusion::Received(block) => {
                     let (up, terminal) = (&mut hs.up, block.terminal);
                     let reordering = &mut hs.terminals[terminal as usize].reordering;
@@ -168,7 +170,7 @@ impl Umts {
                 }
                 Conclusion::GivenUp(block) => {
                     hs.terminals[block.terminal as usize].counts.given_up += 1;
-                    self.give_up(core, block);
+                    self.lose(core, block);
                 }
             }
         }
@@ -177,7 +179,7 @@ impl Umts {
         }
     }
 
-    fn give_up(&mut self, core: &mut Core, mut block: Block<Vec<Pdu>>) {
+    fn lose(&mut self, core: &mut Core, mut block: Block<Vec<Pdu>>) {
         self.terminals[block.terminal as usize].lost[Direction::Down.index()] += block.data.len() as u64;
         for pdu in block.data.drain(..) {
             self.observe(core, core.now(), PduStep::Lost, block.terminal, Direction::Down, &pdu, None);
