@@ -1239,7 +1239,7 @@ class CapacityPlan(TypedDict, total=False):
     delay: Duration
     "From a request until the allocation is at the RNC. Default: `3gpp`: twice the delay of the Iub. `ns2`: 15 ms."
     limit: int
-    "How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250 (EURANE)."
+    "How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250 (EURANE); `3gpp`: at least as many as the largest blocks of the category carry until the PDUs of the next request have come, in `interval`, `delay`, the delay of the Iub and a slot."
 
 
 class Cpch(TypedDict, total=False):

@@ -128,6 +128,24 @@ fn a_slot_carries_as_many_pdus_as_its_cqi_allows() {
     }
 }
 
+/// By default a Node B has as much for a terminal as its best blocks carry until the next PDUs come.
+#[test]
+fn one_terminal_gets_the_highest_rate_of_its_category() {
+    for (category, cqi, pdus, of_slots) in [(6, 22, 22, 1), (10, 30, 70, 1), (1, 22, 22, 3)] {
+        let channel = format!("cqi = [[[1, {cqi}]]]\ncategory = {category}\nreception = \"thresholds\"");
+        let happened = happened(&text("duration = \"1 s\"", 1, UM, &channel, &datagrams("0", 40_000, "10 ms")), 1);
+        let blocks = blocks(&happened);
+        assert!(blocks.iter().all(|(.., of)| *of == pdus), "category {category}");
+        assert_eq!(blocks.len(), 463_usize.div_ceil(of_slots), "category {category}");
+    }
+    // EURANE's limit of 250 PDUs lasts for 12 of the 30 slots of two requests.
+    let channel = "cqi = [[[1, 22]]]\nreception = \"thresholds\"";
+    let head = NS2.replace("10 s", "1 s");
+    let happened =
+        happened(&text(&head, 1, "rlc.eurane_hs.buffer = 100000", channel, &datagrams("0", 40_000, "10 ms")), 1);
+    assert!(blocks(&happened).len() < 250);
+}
+
 #[test]
 fn terminals_of_low_categories_do_not_get_every_slot() {
     for (category, apart) in [(1, 6_000), (3, 4_000), (5, 2_000), (11, 4_000), (12, 2_000)] {

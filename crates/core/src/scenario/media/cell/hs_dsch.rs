@@ -9,8 +9,8 @@ use crate::radio::quality::trace::{Run, Traces};
 use crate::radio::rate_map::{RateMapConfig, cqi};
 use crate::radio::scheduler;
 use crate::radio::shared_channel::{SLOT, harq};
-use crate::radio::umts::hs_dsch::Setup;
 use crate::radio::umts::hs_dsch::capacity::Plan;
+use crate::radio::umts::hs_dsch::{Setup, pdus_of};
 use crate::replicas::eurane::fair_channel::FairChannel;
 
 use crate::scenario::registry::{Reception, Scheduler};
@@ -67,14 +67,16 @@ pub struct CapacityPlan {
     /// `ns2`: 15 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250
-    /// (EURANE).
-    pub limit: u32,
+    /// How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250 (EURANE); `3gpp`: at least as
+    /// many as the largest blocks of the category carry until the PDUs of the next request have come, in `interval`, `delay`, the
+    /// delay of the Iub and a slot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
 impl Default for CapacityPlan {
     fn default() -> Self {
-        Self { interval: Duration::from_millis(30), delay: None, limit: 250 }
+        Self { interval: Duration::from_millis(30), delay: None, limit: None }
     }
 }
 
@@ -110,21 +112,27 @@ impl HsDsch {
         self.t1.unwrap_or(usual)
     }
 
-    /// From a request for capacity until the allocation, in a scenario of this profile, over an Iub with this delay.
-    pub fn allocation_delay(&self, profile: Profile, iub: Duration) -> Duration {
-        let usual = if profile.is_ns2() { EURANE_ALLOCATION } else { iub * 2 };
-        self.capacity.delay.unwrap_or(usual)
+    /// Flow control in a scenario of this profile, over an Iub with this delay, for PDUs of this number of bits.
+    fn plan(&self, profile: Profile, iub: Duration, pdu_bits: u32) -> Plan {
+        let CapacityPlan { interval, delay, limit } = self.capacity;
+        let delay = delay.unwrap_or(if profile.is_ns2() { EURANE_ALLOCATION } else { iub * 2 });
+        let blocks = (interval + delay + iub + SLOT).as_nanos().div_ceil(SLOT.as_nanos() * self.rate_map().interval());
+        let pdus = blocks.saturating_mul(pdus_of(self.largest_block(), pdu_bits).into());
+        let enough = u32::try_from(pdus).unwrap_or(u32::MAX);
+        let usual = if profile.is_ns2() { EURANE_LIMIT } else { EURANE_LIMIT.max(enough) };
+        Plan { interval, delay, limit: limit.unwrap_or(usual) }
     }
 
     /// With what the profile leaves to it filled in.
     #[must_use]
-    pub fn resolved(&self, profile: Profile, iub: Duration) -> Self {
+    pub fn resolved(&self, profile: Profile, iub: Duration, pdu_bits: u32) -> Self {
+        let Plan { interval, delay, limit } = self.plan(profile, iub, pdu_bits);
         Self {
             scheduler: Some(self.scheduler(profile)),
             reception: Some(self.reception(profile)),
             air_time: Some(self.air_time(profile)),
             t1: Some(self.t1(profile)),
-            capacity: CapacityPlan { delay: Some(self.allocation_delay(profile, iub)), ..self.capacity.clone() },
+            capacity: CapacityPlan { interval, delay: Some(delay), limit: Some(limit) },
             ..self.clone()
         }
     }
@@ -187,7 +195,7 @@ impl HsDsch {
             let message = "requests without end".to_owned();
             add("capacity.".to_owned(), wrong("interval", message, "expected more than 0 s".to_owned()));
         }
-        if self.capacity.limit == 0 {
+        if self.capacity.limit == Some(0) {
             let message = "a Node B that takes nothing".to_owned();
             add("capacity.".to_owned(), wrong("limit", message, "expected 1 or more".to_owned()));
         }
@@ -216,11 +224,7 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
         interval: hs_dsch.rate_map().interval(),
         window: hs_dsch.window,
         t1: hs_dsch.t1(profile),
-        capacity: Plan {
-            interval: hs_dsch.capacity.interval,
-            delay: hs_dsch.allocation_delay(profile, cell.iub.delay),
-            limit: hs_dsch.capacity.limit,
-        },
+        capacity: hs_dsch.plan(profile, cell.iub.delay, cell.rlc(profile).config().pdu_bits()),
         air_time: hs_dsch.air_time(profile),
     }
 }
@@ -229,6 +233,8 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
 const EURANE_T1: Duration = Duration::from_millis(25);
 /// Half of EURANE's `flow_control_rtt_`.
 const EURANE_ALLOCATION: Duration = Duration::from_millis(15);
+/// How many PDUs EURANE lets wait for a terminal at the Node B.
+const EURANE_LIMIT: u32 = 250;
 
 fn default_category() -> u8 {
     6

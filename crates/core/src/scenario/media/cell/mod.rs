@@ -220,9 +220,10 @@ impl MediumConfig for Cell {
     }
 
     fn resolve(&mut self, profile: Profile) {
-        self.rlc = Some(self.rlc(profile));
+        let (rlc, iub) = (self.rlc(profile), self.iub.delay);
         self.queue = Some(self.queue(profile));
-        self.hs_dsch = self.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(profile, self.iub.delay));
+        self.hs_dsch = self.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(profile, iub, rlc.config().pdu_bits()));
+        self.rlc = Some(rlc);
     }
 
     fn changes(&self) -> &'static [&'static str] {

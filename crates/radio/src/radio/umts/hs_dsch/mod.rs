@@ -26,3 +26,10 @@ pub use setup::Setup;
 
 /// The header of a block with PDUs of one size: VF, queue, TSN, SID, N and F (TS 25.321 §9.2.2).
 pub const HEADER_BITS: u32 = 21;
+/// How many PDUs a block carries at most (TS 25.321 §9.2.2, N).
+const MOST_PDUS: u32 = 70;
+
+/// How many PDUs of `pdu` bits, not 0, a block of `block` bits carries.
+pub fn pdus_of(block: u32, pdu: u32) -> u32 {
+    (block.saturating_sub(HEADER_BITS) / pdu).min(MOST_PDUS)
+}

@@ -10,8 +10,8 @@ use crate::radio::scheduler::Candidate;
 use crate::radio::shared_channel::harq::{Attempts, Block, Harq};
 use crate::radio::shared_channel::reception::Reception;
 use crate::radio::shared_channel::{Room, SLOT, SharedChannel, usual_rate};
-use crate::radio::umts::hs_dsch::HEADER_BITS;
 use crate::radio::umts::hs_dsch::capacity::Capacity;
+use crate::radio::umts::hs_dsch::pdus_of;
 use crate::radio::umts::hs_dsch::queue::Queue;
 use crate::radio::umts::hs_dsch::reordering::Reordering;
 use crate::radio::umts::hs_dsch::setup::Setup;
@@ -26,8 +26,6 @@ use super::{ALLOCATION, HIGH_SPEED, REQUEST, T1, key};
 const LEAD: Duration = Duration::from_micros(200);
 /// From the end of a block until it is at the terminal's MAC (EURANE).
 pub const BEYOND_AIR: Duration = Duration::from_micros(5);
-/// How many PDUs a block carries at most (TS 25.321 §9.2.2, N).
-const MOST_PDUS: u32 = 70;
 /// The most codes that a shared channel has (TS 25.211 §5.3.3.13). A category asks for no more than it can receive.
 const CODES: u8 = 15;
 
@@ -254,7 +252,7 @@ impl HsDsch {
 /// The format of a block at this ratio, and how many PDUs of `pdu_bits` bits fit into it.
 fn format(map: &dyn RateMap, sir: Decibel, pdu_bits: u32) -> Option<(Grant, u32)> {
     let grant = map.grant(sir, u64::MAX, CODES)?;
-    let pdus = (grant.bits.saturating_sub(HEADER_BITS) / pdu_bits).min(MOST_PDUS);
+    let pdus = pdus_of(grant.bits, pdu_bits);
     (pdus > 0).then_some((grant, pdus))
 }
 
