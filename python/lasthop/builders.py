@@ -1117,7 +1117,7 @@ class Dsch(TypedDict, total=False):
     tti: Duration
     "Its transmission time interval. Default: 10 ms, the shortest (TS 25.302 §6.2)."
     order: Order
-    "Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn. Default: `fifo`."
+    "Whose turn it is: the terminal whose oldest packet came first, behind those with control information of RLC, or the terminals in turn. Default: `fifo`."
 
 
 Order: TypeAlias = "Literal['fifo', 'round_robin']"

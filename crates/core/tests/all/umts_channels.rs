@@ -113,6 +113,19 @@ fn a_terminal_whose_window_is_closed_passes_its_turn() {
     }
 }
 
+/// RLC's timers wait for reports and answers: behind the bursts of other terminals they expire, and RLC begins anew though nothing is lost.
+#[test]
+fn control_information_goes_before_the_packets_of_others() {
+    let flow = "[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[*]\"\n";
+    let text = format!("duration = \"60 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = 3\ndsch = {{}}\n{flow}");
+    let happened = happened(&text, 1);
+    for n in 0..3 {
+        for end in ["down", "up"] {
+            assert_eq!(happened.value(&format!("ue[{n}] {end}"), "resets"), 0.0, "ue[{n}] {end}");
+        }
+    }
+}
+
 #[test]
 fn a_terminal_on_the_shared_channel_takes_little_of_the_cell() {
     // (800 − 32 − 256)/3.4 kbit/s are 150. With a large budget the codes decide: of 256 codes of SF 256, two are

@@ -26,6 +26,11 @@ pub trait LinkArq: Send {
     /// What makes it true is an input; what makes it false may also be a [`LinkArq::pull`].
     fn wants_to_send(&self) -> bool;
 
+    /// Whether what it would send next is control information of its own protocol, for which timers of the far end may wait.
+    fn has_control(&self) -> bool {
+        false
+    }
+
     /// A PDU of the far end has come. What follows from it for SDUs of the far end is added to
     /// `outcomes`, in order.
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>);

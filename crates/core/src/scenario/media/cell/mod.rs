@@ -132,8 +132,8 @@ pub struct Dsch {
     pub rate: BitRate,
     /// Its transmission time interval. Default: 10 ms, the shortest (TS 25.302 §6.2).
     pub tti: Duration,
-    /// Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn.
-    /// Default: `fifo`.
+    /// Whose turn it is: the terminal whose oldest packet came first, behind those with control information of RLC, or the terminals
+    /// in turn. Default: `fifo`.
     pub order: Order,
 }
 

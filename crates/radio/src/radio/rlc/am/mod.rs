@@ -314,6 +314,11 @@ impl LinkArq for Am {
             || (self.polling.is_due() && self.sender.waiting() > 0)
     }
 
+    fn has_control(&self) -> bool {
+        let reports = self.reports.is_due() || self.mrw.due().is_some();
+        self.reset.is_due() || (reports && !self.reset.is_pending())
+    }
+
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         if let Some(control) = pdu.control.as_deref() {
             self.on_control(now, control, pdu.sdu, outcomes);

@@ -52,7 +52,8 @@ impl Umts {
         let may = |n: &u32| sender(*n).not_before <= now && !asked.contains(n);
         let mut ready = senders.iter().map(|number| number / 2).filter(may);
         match dsch.order {
-            Order::Fifo => ready.min_by_key(|n| sender(*n).oldest()),
+            // Control information comes first: it has no packet, and timers of the far end run until it comes.
+            Order::Fifo => ready.min_by_key(|n| (!sender(*n).arq.has_control(), sender(*n).oldest())),
             Order::RoundRobin => ready.clone().find(|n| *n > dsch.last).or_else(|| ready.next()),
         }
     }
