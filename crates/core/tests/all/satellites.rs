@@ -118,6 +118,49 @@ fn a_shell_of_starlink_is_a_torus() {
     assert_eq!((shell.follower(0), shell.follower(21), shell.follower(22)), (21, 20, 43));
 }
 
+/// The element sets of planes of satellites on circles, as they are published: angles to 0.0001 deg.
+fn element_sets(planes: &[(f64, f64)], per_plane: u32, inclination: f64, per_day: f64) -> String {
+    let with_checksum = |line: String| {
+        let sum: u32 = line.chars().map(|c| if c == '-' { 1 } else { c.to_digit(10).unwrap_or(0) }).sum();
+        format!("{line}{}\n", sum % 10)
+    };
+    let mut text = String::new();
+    let all = planes.iter().flat_map(|plane| (0..per_plane).map(move |place| (plane, place)));
+    for (number, ((node, first), place)) in (1..).zip(all) {
+        let place = (first + 360.0 * f64::from(place) / f64::from(per_plane)).rem_euclid(360.0);
+        text += &with_checksum(format!("1 {number:05}U 24001A   24001.00000000  .00000000  00000-0  00000-0 0  999"));
+        text += &with_checksum(format!(
+            "2 {number:05} {inclination:8.4} {node:8.4} 0000001   0.0000 {place:8.4} {per_day:11.8}    1"
+        ));
+    }
+    text
+}
+
+/// 24 planes of 22 in a Walker delta with f = 13, and Iridium's star.
+#[test]
+fn planes_of_element_sets_close_where_they_go_all_around() {
+    let delta: Vec<_> = (0..24).map(|n| (15.0 * f64::from(n), 360.0 * f64::from(n) * 13.0 / 528.0)).collect();
+    let star: Vec<_> = (0..6).map(|n| (31.6 * f64::from(n), f64::from(n % 2) * 180.0 / 11.0)).collect();
+    let plane_gap = lasthop_core::engine::space::Angle::from_degrees(2.0);
+    let shell = |text| tle::Config { text, plane_gap }.shell();
+    let closed = shell(element_sets(&delta, 22, 53.0, 15.05));
+    assert_eq!((closed.planes.len(), closed.closes_with), (24, Some(0)));
+    let mut neighbours = vec![0; 528];
+    for link in closed.links() {
+        link.ends.iter().for_each(|end| neighbours[*end as usize] += 1);
+        // Counterparts are at most a place apart on their orbits, a ninth of a turn with the 15 degrees between planes.
+        let [a, b] = link.ends.map(|end| closed.bodies[end as usize].position(0.0));
+        assert!(
+            distance(a, b) < 2.0 * length(a) * (20_f64).to_radians().sin(),
+            "{link:?} is {} km long",
+            distance(a, b)
+        );
+    }
+    assert!(neighbours.iter().all(|count| *count == 4));
+    let open = shell(element_sets(&star, 11, 86.4, 14.34));
+    assert_eq!((open.planes.len(), open.closes_with), (6, None));
+}
+
 /// A scenario of one constellation with terminals at these places, north and east, then more.
 fn sky(terminals: &[(&str, f64, f64)], lines: &str, more: &str) -> String {
     let mut text = format!("[[constellation]]\nname = \"sky\"\n{lines}\n");

@@ -1,7 +1,8 @@
 //! A constellation from two-line element sets, by SGP4.
 //!
 //! Time begins at the latest epoch of the set. Satellites whose ascending nodes lie close together make a plane, and in it they follow
-//! one another as they do on the orbit; across planes each is linked to its counterpart by place. The ground is a sphere.
+//! one another as they do on the orbit; across planes each is linked to its counterpart by place. Planes that go all around close; those
+//! of a polar constellation leave half a turn free, where the seam is. The ground is a sphere.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -91,6 +92,19 @@ fn place(tracked: Tracked) -> Placed {
     Placed { body, node: turns(node), place: turns(libm::atan2(across, along)) }
 }
 
+/// Whether planes, in the order of their nodes, go all around: then the gap behind the last one, the widest, is like those between them.
+fn is_closed(planes: &[Vec<Placed>]) -> bool {
+    let ends: Vec<[f64; 2]> =
+        planes.iter().filter_map(|plane| Some([plane.first()?.node, plane.last()?.node])).collect();
+    let gap = |[_, before]: [f64; 2], [next, _]: [f64; 2]| (next - before).rem_euclid(1.0);
+    let mut gaps: Vec<f64> = ends.windows(2).map(|pair| gap(pair[0], pair[1])).collect();
+    gaps.sort_by(f64::total_cmp);
+    let (Some(first), Some(last), Some(median)) = (ends.first(), ends.last(), gaps.get(gaps.len() / 2)) else {
+        return false;
+    };
+    gap(*last, *first) <= LIKE * median
+}
+
 impl OrbitsConfig for Config {
     fn count(&self) -> u32 {
         parse(&self.text).map_or(0, |all| all.len() as u32)
@@ -115,7 +129,6 @@ impl OrbitsConfig for Config {
         });
         placed.rotate_left(widest.unwrap_or_default());
         let gap = self.plane_gap.degrees() / 360.0;
-        let mut shell = Shell { bodies: Vec::new(), planes: Vec::new(), closes_with: None, turned: 0.0 };
         let mut planes: Vec<Vec<Placed>> = Vec::new();
         for next in placed {
             match planes.last_mut() {
@@ -125,6 +138,9 @@ impl OrbitsConfig for Config {
                 _ => planes.push(vec![next]),
             }
         }
+        // Counterparts by place need no shift where the planes close.
+        let closes_with = is_closed(&planes).then_some(0);
+        let mut shell = Shell { bodies: Vec::new(), planes: Vec::new(), closes_with, turned: 0.0 };
         for mut plane in planes {
             plane.sort_by(|a, b| a.place.total_cmp(&b.place));
             shell.planes.push(plane.len() as u32);
@@ -158,6 +174,10 @@ impl OrbitsConfig for Config {
         Ok(())
     }
 }
+
+/// A gap of at most this many times the median is like the others. Element sets give nodes to 0.0001 deg, and planes drift by some
+/// degrees; half a turn is many gaps.
+const LIKE: f64 = 1.5;
 
 fn default_gap() -> Angle {
     Angle::from_degrees(2.0)
