@@ -1671,7 +1671,7 @@ class Fading(TypedDict, total=False):
     """Rayleigh fading in blocks: the gain is constant for a time, and then another, independent one."""
 
     coherence: Duration
-    "How long the gain is constant. 80 ms: about the coherence time, 0.423/f_d, at 3 km/h and 2 GHz (f_d = 5.6 Hz)."
+    "How long the gain is constant. A format is chosen by the gain of the slot itself, so a short time costs nothing. 80 ms: about the coherence time, 0.423/f_d, at 3 km/h and 2 GHz (f_d = 5.6 Hz)."
 
 
 class AsRateMapModulation(TypedDict, total=False):

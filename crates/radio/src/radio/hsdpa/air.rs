@@ -70,7 +70,8 @@ pub enum Neighbours {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
-    /// How long the gain is constant. 80 ms: about the coherence time, 0.423/f_d, at 3 km/h and 2 GHz (f_d = 5.6 Hz).
+    /// How long the gain is constant. A format is chosen by the gain of the slot itself, so a short time costs nothing. 80 ms: about the
+    /// coherence time, 0.423/f_d, at 3 km/h and 2 GHz (f_d = 5.6 Hz).
     pub coherence: Duration,
 }
 
