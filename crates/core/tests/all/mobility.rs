@@ -242,6 +242,22 @@ fn power_control_holds_the_share_of_bad_blocks_while_the_terminal_drives() {
     assert!(state(&results, &[("name", "umts.ue[0] down")], "soft_handovers") > 20.0);
 }
 
+/// Both flows begin after a second: what has not been measured by then is missing.
+#[test]
+fn before_the_first_block_there_is_neither_a_ratio_nor_a_power() {
+    let record = "record = { series = \"100 ms\", quantities = [\"sir_db\", \"sir_target_db\", \"power_dbm\"] }";
+    let text = shadows("").replace("2000 s", "2 s").replace("record.state = true", record);
+    let results = run(&text.replace("transport =", "start = \"1 s\"\ntransport ="), 1);
+    for way in ["down", "up"] {
+        let from = |quantity| {
+            let samples = series(&results, &format!("umts.ue[0] {way}"), quantity);
+            assert!(samples.last().is_some_and(|(at, _)| *at > 1.85), "{way} {quantity}");
+            samples[0].0
+        };
+        assert!(from("sir_target_db") < 0.15 && from("sir_db") > 1.0 && from("power_dbm") > 1.0, "{way}");
+    }
+}
+
 /// Many terminals, wherever they happen to go.
 fn crowd(rlc: &str, attachment: &str, power: &str, more: &str) -> String {
     format!(

@@ -376,10 +376,10 @@ impl Channel for Loops {
 
     fn sample(&self, terminal: u32, direction: Direction, probe: &mut dyn Probe) {
         let link = &self.terminals[terminal as usize].links[direction.index()];
-        probe.value("sir_db", link.sir.db());
+        let (sir, power) = ((link.blocks > 0).then_some(link.sir), link.loops.map(|(inner, _)| inner.power()));
+        sir.into_iter().for_each(|sir| probe.value("sir_db", sir.db()));
         probe.value("sir_target_db", link.outer.target().db());
-        let power = link.loops.map_or(Level::default(), |(inner, _)| inner.power());
-        probe.value("power_dbm", power.dbm());
+        power.into_iter().for_each(|power| probe.value("power_dbm", power.dbm()));
         probe.value("blocks", link.blocks as f64);
         probe.value("bad_blocks", link.bad as f64);
     }
