@@ -20,12 +20,15 @@ _GAP = 2
 #: A column of text is broken into lines rather than set apart if it keeps this many characters.
 _PROSE = 16
 
+#: A column that names a row is repeated if it keeps this many characters.
+_NAME = 8
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> str:
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, keys: int = 1, width: int | None = None) -> str:
     """Columns two spaces apart; a column of numbers is aligned to the right.
 
     Longer text is broken within its column. Columns for which ``width``, by itself that of the terminal, has no room
-    follow in blocks of their own under the same first column.
+    follow in blocks of their own, each behind the first ``keys`` columns, which name a row.
     """
     from rich.cells import cell_len
 
@@ -38,20 +41,32 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int 
         length if _is_numeric(column[1:]) else min(length, max(_PROSE, *map(cell_len, _words(column))))
         for length, column in zip(natural, columns, strict=True)
     ]
-    needed[0] = min(needed[0], width // 2) if len(columns) > 1 else min(needed[0], width)
-    needed[1:] = [min(need, width - needed[0] - _GAP) for need in needed[1:]]
-    starts, used = [1], needed[0]
-    for at, need in enumerate(needed[1:], 1):
+    room = width * 2 // 3
+    keys = max(1, min(keys, len(columns), (room + _GAP) // (_NAME + _GAP)))
+    room = room if len(columns) > keys else width
+    needed[:keys] = _narrowed(needed[:keys], room - _GAP * (keys - 1))
+    names = sum(needed[:keys]) + _GAP * (keys - 1)
+    needed[keys:] = [min(need, width - names - _GAP) for need in needed[keys:]]
+    starts, used = [keys], names
+    for at, need in enumerate(needed[keys:], keys):
         if used + _GAP + need > width and at > starts[-1]:
             starts.append(at)
-            used = needed[0]
+            used = names
         used += _GAP + need
     blocks = []
-    for start, end in pairwise([*starts, max(2, len(columns))]):
-        of = [0, *range(start, min(end, len(columns)))]
-        room = _widened([needed[at] for at in of], [natural[at] for at in of], width - _GAP * (len(of) - 1))
-        blocks.append(_block([header[at] for at in of], [[row[at] for at in of] for row in rows], room))
+    for start, end in pairwise([*starts, max(keys + 1, len(columns))]):
+        of = [*range(keys), *range(start, min(end, len(columns)))]
+        widths = _widened([needed[at] for at in of], [natural[at] for at in of], width - _GAP * (len(of) - 1))
+        blocks.append(_block([header[at] for at in of], [[row[at] for at in of] for row in rows], widths))
     return "\n\n".join(blocks)
+
+
+def _narrowed(needed: Sequence[int], room: int) -> list[int]:
+    """Widths that the room has place for: the widest give way."""
+    widths = list(needed)
+    while sum(widths) > room:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _widened(needed: Sequence[int], natural: Sequence[int], room: int) -> list[int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,9 @@ CELLS = [
 DROPS = [("place", ["place"]), ("cause", ["cause"]), ("flow", ["flow"]), ("packets", ["packets"])]
 
 View = list[tuple[str, list[str]]]
+
+#: The columns that name a row, beside what a sweep varies.
+_NAMES = {"flow", "from", "to", "connection", "link"}
 
 
 def run_text(result: Result) -> str:
@@ -141,14 +145,14 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     heading = sweep.heading() + (" · mean ± half-width of the 95 % interval" if several else "")
     flows, links = _sweep_view(sweep, "flows", FLOWS), _sweep_view(sweep, "links", LINKS)
     metrics = _metrics(sweep, "flows", flows)
-    parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics))]
+    parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics), sweep.vary)]
     if several and len(sweep.points) > 1:
         other = ", ".join(f"{key} = {label(value)}" for key, value in (against or sweep.points[0]).items())
-        differences = _cut(flows, sweep.differences(*metrics, against=against, by=sweep.by("flows")))
+        differences = _cut(flows, sweep.differences(*metrics, against=against, by=sweep.by("flows")), sweep.vary)
         parts.append(fitted(f"difference to {other}, seed by seed") + f"\n{differences}")
     elif against:
         parts.append(fitted("one seed, so no differences: these need several (--seeds N)"))
-    parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
+    parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links"))), sweep.vary))
     parts.append(_transfers_of_points(sweep, against))
     return page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
@@ -169,10 +173,10 @@ def _metrics(sweep: Sweep, table: str, view: View) -> list[str]:
     return [column for _, columns in view for column in columns if column in known]
 
 
-def _cut(view: View, rows: list[dict[str, Any]]) -> str:
+def _cut(view: View, rows: list[dict[str, Any]], varied: Collection[str] = ()) -> str:
     """The first lines of a table."""
     more = f"\n… and {number(len(rows) - LINES)} more lines" if len(rows) > LINES else ""
-    return _table(view, rows[:LINES], cell_text) + more
+    return _table(view, rows[:LINES], cell_text, varied) + more
 
 
 def cell_text(value: Any) -> str:
@@ -230,8 +234,8 @@ def _goodput(row: dict[str, Any]) -> float:
     return value if value is not None else 0.0
 
 
-def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -> str:
-    """The columns of `view` that say something about `rows`."""
+def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str], varied: Collection[str] = ()) -> str:
+    """The columns of `view` that say something about `rows`. Those of the keys ``varied`` name a row too."""
     if not rows:
         return ""
 
@@ -246,7 +250,9 @@ def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -
 
     shown = [(head, columns) for head, columns in view if says(columns)]
     cells = [[" / ".join(cell(row[c]) for c in columns) for _, columns in shown] for row in rows]
-    return aligned([head for head, _ in shown], cells)
+    heads = [head for head, _ in shown]
+    keys = len([*takewhile(lambda head: head in _NAMES or head in varied, heads)])
+    return aligned(heads, cells, keys=max(1, keys))
 
 
 RADIO = [
@@ -429,7 +435,7 @@ def _transfers_of_points(sweep: Sweep, against: Mapping[str, Any] | None) -> str
             lines.append({**values, **thing, **{name: _known(numbers) for name, numbers in made.items()}})
     view = TRANSFERS if len(sweep.seeds) > 1 else TRANSFERS[:-1]
     things = [(head, columns) for head, columns in view if head != "flow" or grid.things != [{}]]
-    return _cut([(key, [key]) for key in sweep.vary] + things, lines)
+    return _cut([(key, [key]) for key in sweep.vary] + things, lines, sweep.vary)
 
 
 def _known(values: Any) -> Estimate:

@@ -55,7 +55,7 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
         for row in rows[:MOST_DIFFERENCES]
     ]
     more = len(rows) - MOST_DIFFERENCES
-    body = aligned(heads, lines) + (f"\n… and {number(more)} more" if more > 0 else "")
+    body = aligned(heads, lines, keys=len(things) + 1) + (f"\n… and {number(more)} more" if more > 0 else "")
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
     means = f", means over {MEANS[table]}" if table in MEANS else ""
     return page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
