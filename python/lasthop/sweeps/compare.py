@@ -1,7 +1,7 @@
 """From the rows of a sweep's tables to means at each point, and to differences between points.
 
 All points ran with the same seeds, and each random stream is named for what it is used for. So two
-points are compared seed by seed, which chance disturbs much less than two means.
+points are compared seed by seed, which chance disturbs less than two means where runs of one seed go alike.
 """
 
 from __future__ import annotations
