@@ -236,6 +236,19 @@ def test_other_counts_of_operations_are_refused(name, count):
     assert BY_ID["A13"].judge(data(operations={f"window_header_{name}": count})).state() == FAILS
 
 
+def test_each_count_of_operations_says_what_it_counts():
+    assert (
+        BY_ID["A13"]
+        .judge(data())
+        .ours.endswith("; 3 sums and 1 product in, 2 products and 6 sums out with that of ns-2, which has rtt/cwnd")
+    )
+
+
+def test_notice_is_said_to_be_given_to_tfrc_of_the_rfc():
+    """A1 and A7 are of ns-2's."""
+    assert BY_ID["A16"].judge(data()).ours.startswith("TFRC of RFC 5348: ")
+
+
 @pytest.mark.parametrize("key", MECHANISMS)
 def test_each_grade_of_the_table_counts(key):
     others = {**TABLE_1, key: ("very low", *TABLE_1[key][1:])}

@@ -113,7 +113,7 @@ def _notified(data: Data) -> Judgement:
     without, told = data.over("tfrc-rfc", share), data.over("tfrc-notified", share)
     lost, lost_told = data.drops("tfrc-rfc", DOWN, UP), data.drops("tfrc-notified", DOWN, UP)
     return judged(
-        f"{without} of capacity from 20 to 30 s without notice, {told} with; drops from 10 to 20 s {lost} and "
+        f"TFRC of RFC 5348: {without} of capacity from 20 to 30 s without notice, {told} with; drops from 10 to 20 s {lost} and "
         f"{lost_told}",
         above("share of capacity from 20 to 30 s, with notice − without", gained),
         above("drops from 10 to 20 s, without notice − with", fewer),
@@ -128,7 +128,7 @@ def _notified_formerly(data: Data) -> Judgement:
     without, told = (data.adapted(key, UP, window=True) for key in ("tfrc-rfc", "tfrc-notified"))
     drops = data.drops("tfrc-notified", DOWN, UP)
     return judged(
-        f"at 20 s {without} without notice, {told} with; {drops} drops from 10 to 20 s with notice",
+        f"TFRC of RFC 5348: at 20 s {without} without notice, {told} with; {drops} drops from 10 to 20 s with notice",
         fact(
             "with notice it takes at most a third of the round trips at 20 s",
             told.median.mean < told.most and told.median.mean <= without.median.mean / 3,

@@ -52,10 +52,14 @@ def _small_queue(data: Data) -> Judgement:
 
 def _cost(data: Data, header: str) -> str:
     counted = data.counters["xcp"].operations
-    sums, products = (f"{header}additions", f"{header}multiplications")
+
+    def several(what: str, name: str) -> str:
+        count = counted[header + name]
+        return f"{number(count)} {what}{'s' * (count != 1)}"
+
     return (
-        f"{number(counted[f'{sums}_in'])} + {number(counted[f'{products}_in'])} in, "
-        f"{number(counted[f'{products}_out'])} + {number(counted[f'{sums}_out'])} out"
+        f"{several('sum', 'additions_in')} and {several('product', 'multiplications_in')} in, "
+        f"{several('product', 'multiplications_out')} and {several('sum', 'additions_out')} out"
     )
 
 
