@@ -359,6 +359,11 @@ def test_flows_of_one_protocol_are_told_apart_in_sweeps(count):
         assert len(drawn) == count and len({line.get_color() for line in drawn}) == count
 
 
+def test_lines_are_told_apart_without_their_colours():
+    drawn = plot.throughput(lh.run(plot.recording(flows(4).with_({"duration": "2 s"})))).lines
+    assert len(drawn) == 4 == len({line.get_linestyle() for line in drawn})
+
+
 def test_a_mean_over_flows_is_called_one():
     swept = lh.sweep(flows(9).with_({"duration": "2 s"}), vary={"link.radio.delay": ["10 ms", "20 ms"]})
     axes = plot.sweep_pictures(swept)["goodput"](plot.figure()[1])

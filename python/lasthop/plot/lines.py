@@ -211,7 +211,7 @@ def is_one_of_several(line: Line, runs: Sequence[Labelled]) -> bool:
 
 
 def styles(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """The looks of lines: a protocol's own where each line has another, and otherwise a colour for each line.
+    """The looks of lines: a protocol's own where each line has another, and otherwise a colour and a style by place.
 
     Of several runs with several lines each, the colour says which line and the style says which run.
     """
@@ -223,7 +223,7 @@ def styles(lines: Sequence[Line]) -> list[dict[str, Any]]:
     if len(runs) > 1 and len(names) > 1:
         places = [(names.index(line.name), runs.index(line.run)) for line in lines]
     else:
-        places = [(place, place // len(COLOURS)) for place in range(len(lines))]
+        places = [(place, place) for place in range(len(lines))]
     return [
         {"color": COLOURS[colour % len(COLOURS)], "linestyle": STYLES[style % len(STYLES)], "linewidth": 1.0}
         for colour, style in places
