@@ -16,7 +16,7 @@ from lasthop.studies import claims
 from lasthop.studies.claims import REPRODUCED
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN, as_taken, singles
-from lasthop.studies.rmcat import data, experiments, measures, scenario, tables
+from lasthop.studies.rmcat import data, experiments, measures, scenario, styles, tables
 from lasthop.studies.rmcat.measures import log, rates
 from lasthop.studies.rmcat.measures.log import NOTHING, Flow, Log
 from lasthop.studies.rmcat.network.cases import BASIC, CASES, ECN, PRIORITY, Case, Media
@@ -315,3 +315,8 @@ def test_every_figure_is_there_with_its_data(reproduced):
     assert wanted | {"figure-summary", "figure-marks", "figure-6.1", "figure-8869-2.1-hsdpa"} == set(reproduced.figures)
     for paths in reproduced.figures.values():
         assert {path.suffix for path in paths} == {".png", ".svg", ".pdf", ".parquet", ".csv"}
+
+
+def test_each_controller_has_a_colour_of_its_own():
+    names = {name.partition("-")[0] for name in CONTROLLERS}
+    assert len({styles.colour(name) for name in names}) == len(names)

@@ -19,7 +19,7 @@ _MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cu
 
 
 #: Controllers that elsewhere have the colour of another one here.
-_OWN = {"gcc": "#000000", "prague": "#56B4E9"}
+_OWN = {"gcc": "#CC79A7", "prague": "#56B4E9"}
 
 
 def colour(controller: str) -> str:
