@@ -129,6 +129,11 @@ def test_recorded_hops_are_the_nodes_of_the_way():
     ]
 
 
+def told_by(path):
+    (told,) = re.findall(r'<script[^>]*id="told"[^>]*>(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
+    return json.loads(told)
+
+
 def test_changes_stand_in_the_order_of_their_times(tmp_path):
     """The page names the last one that has been: of changes that repeat they alternate."""
     repeat = {"link": "slow", "repeat": {"every": "600 ms", "times": 2}}
@@ -138,10 +143,21 @@ def test_changes_stand_in_the_order_of_their_times(tmp_path):
         {"at": "100 ms", "link": "fast", "delay": "9 ms"},
     ]
     path = view.write_view(lh.run(view.recording(chain(change=changes))), tmp_path / "view.html", begin=0.2)
-    (told,) = re.findall(r'<script[^>]*id="told"[^>]*>(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
-    events = json.loads(told)["events"]
+    events = told_by(path)["events"]
     assert [event["at"] for event in events] == pytest.approx([0.1, 0.4, 0.7, 1.0])
     assert [event["said"].split(", ")[1] for event in events] == ["rate 2 Mbit/s", "rate 1 Mbit/s"] * 2
+
+
+def test_flows_keep_their_places_and_lines_left_out_are_counted(tmp_path):
+    """Flows come in the scenario's order, also in a part of the run that begins with another one."""
+    one = chain().to_dict()["flow"][0]
+    late = {**one, "name": "late", "start": "1 s"}
+    more = [{"name": f"t{n}", "from": "a", "to": "c"} for n in range(9)]
+    result = lh.run(view.recording(chain(flow=[late, one, *more])))
+    told = told_by(view.write_view(result, tmp_path / "view.html", end=0.5))
+    assert told["flows"] == ["late", "f", *(flow["name"] for flow in more)]
+    (windows,) = [curve for curve in told["curves"] if curve["label"].startswith("congestion")]
+    assert (len(windows["lines"]), windows["of"]) == (8, 9)
 
 
 def test_times_of_scenarios_are_read():
@@ -189,6 +205,22 @@ def test_a_replay_in_a_browser(tmp_path, template, width):
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
         assert browser.execute_script("return document.querySelectorAll('#curves canvas').length") >= 2
         assert accessible(browser) == []
+
+
+@needs_browser
+def test_names_on_the_map_are_not_cut(tmp_path):
+    link = {"name": "radio", "between": ["server", "terminal-in-the-cell"], "rate": "1 Mbit/s"}
+    flow = {"from": "server", "to": "terminal-in-the-cell"}
+    result = lh.run(view.recording(lh.load(duration="2 s", link=[link], flow=[flow])))
+    with opened(view.write_view(result, tmp_path / "view.html")) as browser:
+        browser.execute_script("""window.right = 0;
+            const before = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+              if (this.canvas.id === "map") window.right = Math.max(window.right, x + this.measureText(text).width);
+              before.call(this, text, x, y);
+            }""")
+        browser.execute_script("replay.seek(1)")
+        assert browser.execute_script("return right > 0 && right <= document.querySelector('#map').clientWidth")
 
 
 @needs_browser

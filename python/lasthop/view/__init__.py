@@ -60,7 +60,8 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
         raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {result.simulated_s:g} s")
     scenario = of_result(result.scenario_text, origin=result.name)
     links = _links(scenario.to_dict())
-    way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"))
+    flows = result.flows["flow"].tolist()
+    way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"), flows)
     cut = len(way.left) == MOST
     if cut:
         end = float(way.left[-1] if way.left[-1] > begin else way.came.max())
@@ -113,17 +114,17 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
         for name, value in zip(names[there].tolist(), values[there].tolist(), strict=True):
             highest[name] = max(value, highest.get(name, value))
         known = sorted(highest, key=lambda name: -highest[name])
+        telling = [name for name in known if highest[name] > (1 if quantity == "queue_packets" else 0)]
         lines = [
             {
                 "name": name,
                 "x": [round(float(at) - begin, 4) for at in times[there & (names == name)]],
                 "y": [float(f"{value:.5g}") for value in values[there & (names == name)]],
             }
-            for name in known[:LINES]
-            if highest[name] > (1 if quantity == "queue_packets" else 0)
+            for name in telling[:LINES]
         ]
         if lines:
-            made.append({"label": label, "lines": lines})
+            made.append({"label": label, "of": len(telling), "lines": lines})
     return made
 
 

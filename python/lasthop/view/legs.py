@@ -51,18 +51,20 @@ def legs(
     end: float,
     most: int,
     series: Table | None = None,
+    flows: Sequence[str] = (),
 ) -> Legs:
     """The hops on which packets were from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
 
     A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
-    from the latest node before that is a neighbour. ``series`` says what delay and rate links have.
+    from the latest node before that is a neighbour. ``series`` says what delay and rate links have. ``flows`` come first
+    among those found, so that a flow keeps its place whatever part of the run is looked at.
     """
     import numpy as np
 
     found: dict[str, list[Any]] = {name: [] for name in ("left", "came", "hop", "flow", "dropped", "data", "size")}
     nodes: dict[str, int] = {}
     hops: dict[tuple[int, int], int] = {}
-    flows: dict[str, int] = {}
+    places = {flow: place for place, flow in enumerate(dict.fromkeys(flows))}
     near = {frozenset(link) for link in links}
     for left, came, one, other, flow, dropped, data, size in _each(packets, near):
         # What had left before the begin may wait or fly at it.
@@ -71,7 +73,7 @@ def legs(
         if len(found["left"]) == most:
             break
         pair = (nodes.setdefault(one, len(nodes)), nodes.setdefault(other, len(nodes)))
-        values = (left, came, hops.setdefault(pair, len(hops)), flows.setdefault(flow, len(flows)), dropped, data, size)
+        values = (left, came, hops.setdefault(pair, len(hops)), places.setdefault(flow, len(places)), dropped, data, size)
         for column, value in zip(found.values(), values, strict=True):
             column.append(value)
     columns = {name: np.array(values) for name, values in found.items()}
@@ -80,7 +82,7 @@ def legs(
     names = [*nodes]
     known = passages(series, [(names[one], names[other]) for one, other in hops]) if series else {}
     flight = _flights(columns, known, columns.pop("size"), begin, end)
-    return Legs(names, [*hops], [*flows], flight=flight, **columns)
+    return Legs(names, [*hops], [*places], flight=flight, **columns)
 
 
 def _each(packets: Table, near: set[frozenset[str]]) -> Iterator[tuple[float, float, str, str, str, bool, bool, int]]:

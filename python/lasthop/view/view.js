@@ -199,12 +199,13 @@
     });
     ctx.fillStyle = css("--ink");
     ctx.font = "12px system-ui";
+    const written = (text, x, y) => ctx.fillText(text, Math.max(2, Math.min(x, width - 4 - ctx.measureText(text).width)), y);
     if (nodes.length <= 40 || ground) nodes.forEach((node, n) => {
-      if (node.shown && (!ground || !ground[node.name] || serving.has(n) || nodes.length <= 20)) ctx.fillText(node.name, node.x + 8, node.y - 8);
+      if (node.shown && (!ground || !ground[node.name] || serving.has(n) || nodes.length <= 20)) written(node.name, node.x + 8, node.y - 8);
     });
     waiting.forEach((count, at) => {
       const [one, other] = told.hops[at], a = nodes[one], b = nodes[other], far = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-      if (count > 5 && a.shown && b.shown) ctx.fillText(`${count} wait`, a.x + (b.x - a.x) / far * 26, a.y + (b.y - a.y) / far * 26 + 34);
+      if (count > 5 && a.shown && b.shown) written(`${count} wait`, a.x + (b.x - a.x) / far * 26, a.y + (b.y - a.y) / far * 26 + 34);
     });
     const queue = [...waiting.values()].reduce((sum, one) => sum + one, 0);
     const said = told.events.filter(event => event.at <= now).pop();
@@ -274,18 +275,23 @@
   });
   if (told.flows.length > colours.length) legend.append(Object.assign(document.createElement("li"), {textContent: `and ${told.flows.length - colours.length} more flows, in the same colours`}));
 
+  /* Lines of one colour differ in their dashes. */
+  const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+  const look = place => ({stroke: colours[place % colours.length], dash: dashes[Math.floor(place / colours.length) % dashes.length]});
+
   /* The curves, with a line at the present. */
   const charts = told.curves.map(curve => {
     const box = document.createElement("div");
-    document.querySelector("#curves").append(Object.assign(document.createElement("h2"), {textContent: curve.label}), box);
+    const label = curve.label + (curve.of > curve.lines.length ? `: of ${curve.of} lines the ${curve.lines.length} with the highest values` : "");
+    document.querySelector("#curves").append(Object.assign(document.createElement("h2"), {textContent: label}), box);
     const size = () => ({width: box.clientWidth, height: 130});
     const axis = {stroke: () => css("--ink"), grid: {stroke: css("--line"), width: 0.5}, ticks: {stroke: css("--line"), width: 0.5}, font: "12px system-ui", labelFont: "12px system-ui"};
-    const line = (name, n) => ({label: name, stroke: colours[(told.flows.indexOf(name) >= 0 ? told.flows.indexOf(name) : n) % colours.length], width: 1.2,
+    const line = (name, n) => ({label: name, ...look(told.flows.indexOf(name) >= 0 ? told.flows.indexOf(name) : n), width: 1.2,
       points: {show: false}, paths: uPlot.paths.stepped({align: 1})});
     const u = new uPlot({
       ...size(), title: "", legend: {show: curve.lines.length > 1 || told.flows.indexOf(curve.lines[0].name) < 0, live: false},
-      scales: {x: {time: false, range: () => [0, total]}}, cursor: {drag: {x: false, y: false}, y: false},
-      axes: [{...axis, values: (_, splits) => splits.map(one => +(one + told.begin).toPrecision(6))}, {...axis, size: 56}],
+      scales: {x: {time: false, range: () => [0, total]}, y: {range: (_, low, high) => [Math.min(0, low), 1.05 * high || 1]}}, cursor: {drag: {x: false, y: false}, y: false},
+      axes: [{...axis, values: (_, splits) => splits.map(one => +(one + told.begin).toPrecision(6))}, {...axis, size: 56, space: 20}],
       series: [{}, ...curve.lines.map((one, n) => line(one.name, n))],
       hooks: {draw: [u => {
         const x = Math.round(u.valToPos(now, "x", true));
