@@ -149,6 +149,19 @@ def test_the_report_opens_offline(reproduced, width, dark):
         assert all(one.is_displayed() for one in browser.find_elements(By.CLASS_NAME, "claim"))
 
 
+@needs_browser
+def test_judgements_are_on_paper(reproduced):
+    """On the screen they are folded."""
+    folder, document = reproduced
+    there = """return [...document.querySelectorAll('.claim dl, #matrix table')].map(one => one.checkVisibility({
+        contentVisibilityAuto: true}) && one.offsetHeight > 0)"""
+    with opened(folder / "report.html") as browser:
+        assert not any(browser.execute_script(there))
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        shown = browser.execute_script(there)
+        assert all(shown) and len(shown) == len(document["claims"]) + 1
+
+
 def test_the_reports_lines_have_names(reproduced):
     folder, _ = reproduced
     text = (folder / "report.html").read_text(encoding="utf-8")
