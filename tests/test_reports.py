@@ -67,6 +67,19 @@ def test_a_sweep_has_its_means_with_intervals(stored):
     assert all(low <= y <= high for low, y, high in zip(goodput["low"], goodput["y"], goodput["high"], strict=True))
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_picture_has_room_for_many_lines(tmp_path):
+    scenario = lh.load(TEMPLATES / "two-flows.toml").with_({"duration": "31 s"})
+    vary = {
+        "link.radio.delay": ["20 ms", "80 ms"],
+        "link.radio.rate": ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s", "4 Mbit/s"],
+        "link.radio.loss.bernoulli.p": [0.0, 0.01, 0.02, 0.03],
+    }
+    lh.sweep(scenario, vary=vary, folder=tmp_path / "many")
+    made = drawn(page(tmp_path, "many"))
+    assert max(one["ratio"] for one in made) > 75 / 180
+
+
 def test_a_name_that_begins_with_an_underscore_is_in_the_list_of_names():
     from lasthop.report.runs import _alt
 

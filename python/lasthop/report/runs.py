@@ -107,7 +107,7 @@ def _scenario(name: str, text: str) -> str:
 def _picture(name: str, draw: Any) -> dict[str, Any]:
     from lasthop import plot
 
-    drawn, axes = plot.figure(plot.TWO_COLUMNS, 75.0)
+    drawn, axes = plot.figure(plot.TWO_COLUMNS)
     draw(axes)
     out = io.BytesIO()
     with plot.in_look():
