@@ -531,6 +531,47 @@ def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):
     assert content(tmp_path) == content(whole.folder)
 
 
+@pytest.mark.parametrize("damage", ["flip", "length", "zeros", "insert", "cut"])
+def test_damage_in_a_journal_takes_the_records_that_it_hits_and_no_more(whole, quick, lasthop, damage):
+    command = ["sweep", quick, *WORDS, "--seeds", SEEDS, "-o", "out"]
+    lasthop(*command, "--shard", "0/1")
+    out = lasthop.folder / "out"
+    journal = out / "runs" / "0-of-1.journal"
+    with journal.open("rb") as file:
+        begins = [begin for _, begin, _ in record.scan(file)]
+    data = bytearray(journal.read_bytes())
+    match damage:
+        case "flip":
+            data[begins[3] + 100] ^= 1
+        case "length":
+            data[begins[0] + 12 + 6] ^= 1
+        case "zeros":
+            data[begins[3] + 5 : begins[4] + 5] = bytes(begins[4] - begins[3])
+        case "insert":
+            data[begins[3] : begins[3]] = b"lasthop2, but no record"
+        case "cut":
+            del data[begins[3] + 10 : begins[3] + 20]
+    journal.write_bytes(data)
+    lost = {"insert": 0, "zeros": 2}.get(damage, 1)
+    assert sweeps.progress_of(out)[0] == RUNS - lost
+    # It is no folder without runs: another sweep leaves it alone.
+    assert "has 5 seeds" in lasthop(*command[:-3], 6, "-o", "out", code=2).stderr
+    assert "0-of-1.journal.damaged is a copy" in lasthop(*command).stderr
+    assert (out / "0-of-1.journal.damaged").read_bytes() == data
+    assert {n: d for n, d in tables(out).items() if not n.endswith(".damaged")} == tables(whole.folder)
+
+
+def test_a_journal_without_a_whole_record_is_not_thrown_away(tmp_path):
+    asked = {"vary": VARY, "folder": tmp_path}
+    lh.sweep(QUICK, seeds=SEEDS, shard=(0, 20), **asked)
+    journal = tmp_path / "runs" / "0-of-20.journal"
+    journal.write_bytes(journal.read_bytes()[:-1] + b"x")
+    with pytest.raises(files.OutputRefused, match="has 5 seeds"):
+        lh.sweep(QUICK, seeds=SEEDS + 1, **asked)
+    journal.write_bytes(b"")
+    assert lh.sweep(QUICK, seeds=SEEDS + 1, **asked).runs == 24
+
+
 def test_killed_before_its_manifest_was_there_a_sweep_begins_again(whole, tmp_path):
     (tmp_path / ".manifest.json.4711.part.json").write_text('{"made_by": "lasthop sw')
     lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)

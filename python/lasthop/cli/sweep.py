@@ -154,6 +154,9 @@ def _show(made: Sweep, other: dict[str, Any], *, as_json: bool, quiet: bool) -> 
         common.print_json(document(made, other))
     else:
         click.echo(sweep_text(made, other or None))
+    for copy in made.damaged:
+        told = f"a journal was damaged: what is whole in it was kept, other runs were made again, and {copy} is a copy"
+        common.note(f"note: {told}", quiet=quiet)
     if made.tables:
         common.written([made.folder / name for name in [*made.files.values(), files.MANIFEST]], quiet=quiet)
 

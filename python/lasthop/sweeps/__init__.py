@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -93,18 +93,21 @@ def perform_plan(
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}: they are numbered from 0")
     if not _there(asked, folder, alone=shard is None, force=force):
         asked.check()
+    damaged: Sequence[Path] = ()
     with files.claimed(folder, made_by=MADE_BY, force=force, shared=shard is not None):
         manifest = _begin(asked, folder, shard=shard, force=force)
         if "tables" not in manifest:
             name = journal.ALL if shard is None else f"{shard[0]}-of-{shard[1]}"
             with journal.at_work(folder, asked.runs, name, manifest["plan"]) as journals:
+                damaged = journals.copies
                 _run(asked, manifest["plan"], journals, executor, threads, shard or (0, 1), progress)
                 if shard is not None:
-                    return Sweep.of(folder, manifest, finished=journals.finished, wall_s=time.perf_counter() - began)
+                    took = time.perf_counter() - began
+                    return Sweep.of(folder, manifest, finished=journals.finished, wall_s=took, damaged=damaged)
                 manifest = _finish(folder, manifest, journals)
         if shard is None:
             journal.clear(folder)
-    return Sweep.of(folder, manifest, wall_s=time.perf_counter() - began, _kept=kept)
+    return Sweep.of(folder, manifest, wall_s=time.perf_counter() - began, damaged=damaged, _kept=kept)
 
 
 def plan(
@@ -125,17 +128,19 @@ def collect(folder: str | Path) -> Sweep:
     folder = Path(folder)
     # Looked at before it is claimed, which would make it.
     _manifest(folder)
+    damaged: Sequence[Path] = ()
     with files.claimed(folder, made_by=MADE_BY):
         manifest = _manifest(folder)
         if "tables" not in manifest:
             runs = Vary(manifest["vary"]).points * len(manifest["seeds"])
             with journal.at_work(folder, runs, journal.ALL, manifest["plan"]) as journals:
+                damaged = journals.copies
                 if journals.finished < runs:
                     missing = f"{number(runs - journals.finished)} of {number(runs)} runs are missing"
                     raise RunError(f"{missing} in {folder}: make them first, with the same command without --collect")
                 manifest = _finish(folder, manifest, journals)
         journal.clear(folder)
-    return Sweep.of(folder, manifest)
+    return Sweep.of(folder, manifest, damaged=damaged)
 
 
 def progress_of(folder: Path) -> tuple[int, int]:
@@ -182,7 +187,7 @@ def _there(asked: Plan, folder: Path, *, alone: bool, force: bool) -> dict[str, 
         why = asked.difference(there)
         if why is None:
             return there
-        if alone and not progress_of(folder)[0]:
+        if alone and "tables" not in there and journal.empty(folder):
             return {}
         said = f"{folder} holds another sweep, which {why}"
     except ValueError as error:

@@ -2,7 +2,8 @@
 
 A journal is a file of records, one behind the other in the order in which runs finished. A record is
 written by one call as soon as its run is done, so a killed process loses at most the one that it was
-just writing, and the next process cuts that off. The disk is asked to keep what it has once a second,
+just writing, and the next process cuts that off. Where a journal was damaged later, the records behind
+that are kept, and so is a copy of it. The disk is asked to keep what it has once a second,
 not for every run: only a failure of the machine itself can take that second's runs, which then run
 again. A file for each run would take a directory entry and two waits for the disk instead, which is
 more than a short run takes.
@@ -10,6 +11,7 @@ more than a short run takes.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -22,7 +24,7 @@ from lasthop.sweeps import record
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ALL", "Journals", "at_work", "clear", "finished"]
+__all__ = ["ALL", "Journals", "at_work", "clear", "empty", "finished"]
 
 #: The folder of the journals, within that of the sweep.
 FOLDER = "runs"
@@ -43,13 +45,20 @@ def at_work(folder: Path, runs: int, name: str, plan: str) -> Iterator[Journals]
         others = sorted(journals.glob("*.lock")) if name == ALL else []
         for lock in {journals / f"{name}.lock": None, **dict.fromkeys(others)}:
             held.enter_context(_locked(lock))
-        yield held.enter_context(Journals(journals, runs, journals / f"{name}.journal", plan))
+        made = held.enter_context(Journals(journals, runs, journals / f"{name}.journal", plan))
+        made.copies = [_copied(path, folder) for path in made.damaged]
+        yield made
 
 
 def finished(folder: Path, runs: int, plan: str) -> int:
     """How many runs of a sweep are finished. Others may be at work on it."""
     journals = folder / FOLDER
     return Journals(journals, runs, journals / f"{ALL}.journal", plan).finished
+
+
+def empty(folder: Path) -> bool:
+    """Whether there is nothing in the journals of a sweep, not even what cannot be read."""
+    return all(path.stat().st_size == 0 for path in (folder / FOLDER).glob("*.journal"))
 
 
 def clear(folder: Path) -> None:
@@ -65,6 +74,10 @@ class Journals:
 
         #: How many runs are finished.
         self.finished = 0
+        #: The journals of which something was skipped.
+        self.damaged: list[Path] = []
+        #: The copies of those, as they were.
+        self.copies: list[Path] = []
         self._paths = sorted({*folder.glob("*.journal"), mine})
         self._file = np.full(runs, -1, np.int16)
         self._begin = np.zeros(runs, np.int64)
@@ -72,6 +85,7 @@ class Journals:
         mine_ends = 0
         for place, path in enumerate(self._paths):
             if path.exists():
+                whole = 0
                 with files.named(path), path.open("rb") as file:
                     for head, begin, end in record.scan(file):
                         if head.plan != plan or not 0 <= head.run < runs:
@@ -79,8 +93,12 @@ class Journals:
                                 f"{path} has runs of another plan than {folder.parent / files.MANIFEST}",
                                 "take it away, or choose another folder with -o",
                             )
+                        if begin > whole and path not in self.damaged:
+                            self.damaged.append(path)
                         self._note(head.run, place, begin)
-                        mine_ends = end if path == mine else mine_ends
+                        whole = end
+                if path == mine:
+                    mine_ends = whole
         self._log = files.Log(mine, mine_ends)
 
     def _note(self, run: int, file: int, begin: int) -> None:
@@ -115,6 +133,14 @@ class Journals:
                     with files.named(self._paths[place]):
                         made = record.read(file, int(begin))
                     yield made
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A copy of a damaged journal, which itself goes when the tables are made."""
+    copy = folder / f"{path.name}.damaged"
+    with files.whole(copy) as draft:
+        shutil.copyfile(path, draft)
+    return copy
 
 
 @contextmanager

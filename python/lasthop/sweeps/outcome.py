@@ -47,6 +47,8 @@ class Sweep:
     packet_hops: int = 0
     #: Time that this took, without what was finished before.
     wall_s: float | None = field(default=None, compare=False)
+    #: Copies of journals that were damaged: the runs that nothing was left of were made again.
+    damaged: Sequence[Path] = field(default=(), compare=False)
     #: The files of the tables, once all runs are finished.
     files: Mapping[str, str] = field(default_factory=dict)
     _columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

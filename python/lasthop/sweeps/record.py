@@ -25,6 +25,9 @@ __all__ = ["Head", "pack", "read", "scan"]
 _FRAME = struct.Struct("<8sIQI")
 _MARK = b"lasthop2"
 
+#: Bytes that are read at once where a mark is looked for.
+_PIECE = 1 << 20
+
 
 @dataclass(frozen=True)
 class Head:
@@ -58,22 +61,45 @@ def pack(run: int, plan: str, result: Result) -> bytes:
 
 
 def scan(file: IO[bytes]) -> Iterator[tuple[Head, int, int]]:
-    """The records of a file as far as they are whole: the head of each, where the record begins, where it ends.
+    """The whole records of a file: the head of each, where the record begins, where it ends.
 
-    A record that was being written when the process died ends it.
+    Between two of them lies what was damaged, behind the last one what was being written when the process died.
     """
     size = os.fstat(file.fileno()).st_size
-    begin = 0
-    while len(frame := file.read(_FRAME.size)) == _FRAME.size:
-        mark, head_length, body_length, check = _FRAME.unpack(frame)
-        end = begin + _FRAME.size + head_length + body_length
-        if mark != _MARK or end > size:
-            return
-        head = file.read(head_length)
-        if zlib.crc32(file.read(body_length), zlib.crc32(head)) != check:
-            return
-        yield _head(head), begin, end
-        begin = end
+    begin: int | None = 0
+    while begin is not None:
+        file.seek(begin)
+        if found := _whole(file, begin, size):
+            head, end = found
+            yield _head(head), begin, end
+            begin = end
+        else:
+            begin = _next_mark(file, begin + 1, size)
+
+
+def _whole(file: IO[bytes], begin: int, size: int) -> tuple[bytes, int] | None:
+    """The head of the record that begins there, and where the record ends, if it is one and whole."""
+    frame = file.read(_FRAME.size)
+    if len(frame) < _FRAME.size:
+        return None
+    mark, head_length, body_length, check = _FRAME.unpack(frame)
+    end = begin + _FRAME.size + head_length + body_length
+    if mark != _MARK or end > size:
+        return None
+    head = file.read(head_length)
+    return (head, end) if zlib.crc32(file.read(body_length), zlib.crc32(head)) == check else None
+
+
+def _next_mark(file: IO[bytes], begin: int, size: int) -> int | None:
+    """Where the next mark stands, from ``begin`` on."""
+    while begin < size:
+        file.seek(begin)
+        # A mark may lie across the end of a piece.
+        piece = file.read(_PIECE + len(_MARK) - 1)
+        if (place := piece.find(_MARK)) >= 0:
+            return begin + place
+        begin += _PIECE
+    return None
 
 
 def _head(text: bytes) -> Head:
