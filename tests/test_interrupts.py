@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 import lasthop as lh
 import pytest
@@ -89,6 +92,50 @@ def test_a_sweep(lasthop, busy):
         assert not [name for name in left(lasthop.folder) if ".part" in name]
     lasthop(*words, "-o", "out", "-q")
     assert {path.name: path.read_bytes() for path in (lasthop.folder / "out").iterdir()} == whole
+
+
+def processes(session):
+    """The processes of a session, as long as they run (proc(5): the state is the 3rd field, the session the 6th)."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_sweep_that_is_killed_leaves_no_process_at_work(lasthop, how):
+    (lasthop.folder / "mine.py").write_text(
+        "import lasthop\nclass Mine(lasthop.Controller):\n    def on_ack(self, m): return 10 * m.segment\n"
+    )
+    (lasthop.folder / "long.toml").write_text(
+        'duration = "100000 s"\n[[link]]\nname = "radio"\nbetween = ["a", "b"]\nrate = "2 Mbit/s"\ndelay = "20 ms"\n'
+        '[[flow]]\nfrom = "a"\nto = "b"\ntransport.tcp.congestion.python = "mine:Mine"\n'
+    )
+    words = ["sweep", "long.toml", "--vary", "link.radio.delay=20 ms,80 ms", "--threads", "2", "-q"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "lasthop", *words],
+        cwd=lasthop.folder,
+        env=lasthop.environment,
+        start_new_session=True,
+    )
+    # With two workers, and the one that counts their semaphores.
+    while len(processes(child.pid)) < 4:
+        assert child.poll() is None
+        time.sleep(0.1)
+    # Until they are within their runs.
+    time.sleep(1)
+    child.send_signal(how)
+    child.wait()
+    patience = time.monotonic() + 30
+    while (others := processes(child.pid)) and time.monotonic() < patience:
+        time.sleep(0.1)
+    for process in others:
+        os.kill(process, signal.SIGKILL)
+    assert not others
 
 
 def test_a_study(lasthop):

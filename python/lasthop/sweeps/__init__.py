@@ -30,7 +30,7 @@ from lasthop.sweeps.outcome import MADE_BY, Sweep, Temporary
 from lasthop.sweeps.plan import DECIDES, Plan, fingerprint
 from lasthop.sweeps.summary import with_summary
 from lasthop.sweeps.vary import Vary
-from lasthop.sweeps.work import Task, feed, perform
+from lasthop.sweeps.work import Task, end_with_parent, feed, perform
 
 __all__ = ["Plan", "Sweep", "collect", "forecast", "perform_plan", "plan", "progress_of", "sweep"]
 
@@ -260,7 +260,7 @@ def _run(
         return
     threads = threads or os.cpu_count() or 1
     if threads > 1 and asked.needs_processes:
-        with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as processes:
+        with ProcessPoolExecutor(threads, get_context("spawn"), end_with_parent) as processes:
             feed(processes, tasks, keep, do=perform, wait=tell)
         return
     stop = threading.Event()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing import parent_process
+from multiprocessing.connection import wait as wait_for
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -18,7 +21,7 @@ from lasthop.runs import Progress, run_once
 from lasthop.scenario import Scenario, from_text
 from lasthop.sweeps import record
 
-__all__ = ["Task", "feed", "perform"]
+__all__ = ["Task", "end_with_parent", "feed", "perform"]
 
 #: A task to be done.
 W = TypeVar("W")
@@ -115,6 +118,18 @@ def feed(
                 if not future.cancelled() and future.exception() is None:
                     keep(under_way.pop(future), future.result())
         raise
+
+
+def end_with_parent() -> None:
+    """Ends a worker's process as soon as that of the sweep is gone: one that was killed cannot say so itself."""
+    if (parent := parent_process()) is None:
+        return
+
+    def watch() -> None:
+        wait_for([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _result(future: Future[bytes]) -> bytes:
