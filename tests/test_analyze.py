@@ -90,10 +90,11 @@ def lines(script):
 ETHERNET = bytes(12) + b"\x08\0"
 
 
-def capture(path, script, isn=0, *, linktype=1, link=ETHERNET, six=False, extension=b""):
+def capture(path, script, isn=0, *, linktype=1, link=ETHERNET, six=False, extension=b"", stated=True):
     """Writes a script as a pcapng file, as the sender's interface `server` sees it.
 
     In front of the IP header stands `link`. With `six` this is of IPv6, with an extension header of the kind 0.
+    Lengths in headers of IP are 0 where they are not `stated`.
     """
 
     def block(kind, body):
@@ -112,10 +113,17 @@ def capture(path, script, isn=0, *, linktype=1, link=ETHERNET, six=False, extens
         mine, other = (isn, 7000) if out else (7000, isn)
         numbers = [(mine + seq) % 2**32, 0 if ack is None else (other + ack) % 2**32]
         tcp = struct.pack("!HHIIBBHHH", port, to, *numbers, 0x50, bits, 8192, 0, 0)
-        ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0) + source + target
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, (40 + payload) * stated, 0, 0, 64, 6, 0) + source + target
         if six:
             length, kind = len(extension) + 20 + payload, 0 if extension else 6
-            ip = struct.pack("!IHBB", 6 << 28, length, kind, 64) + bytes(12) + source + bytes(12) + target + extension
+            ip = (
+                struct.pack("!IHBB", 6 << 28, length * stated, kind, 64)
+                + bytes(12)
+                + source
+                + bytes(12)
+                + target
+                + extension
+            )
         packet = link + ip + tcp
         stamp = divmod(time * 1_000_000, 2**32)
         body = struct.pack("<IIIII", 0, *stamp, len(packet), len(packet) + payload) + packet + bytes(-len(packet) % 4)
@@ -179,7 +187,8 @@ def test_what_is_odd_in_a_capture_comes_to_what_it_does_by_hand(tmp_path):
 
 
 #: Frames by what they are. 101 is LINKTYPE_RAW, 113 and 276 are LINKTYPE_LINUX_SLL and its second version. The
-#: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3).
+#: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3). Segments longer than a header of IP can state have a length of 0 there
+#: (BIG TCP), and so have those that an interface has yet to cut.
 FRAMES = {
     "VLAN": {"link": bytes(12) + b"\x81\0\0\x07\x08\0"},
     "IPv6 over Ethernet": {"link": bytes(12) + b"\x86\xdd", "six": True},
@@ -189,6 +198,8 @@ FRAMES = {
     "cooked IPv6": {"linktype": 113, "link": bytes(14) + b"\x86\xdd", "six": True},
     "cooked, version 2": {"linktype": 276, "link": b"\x08\0" + bytes(18)},
     "IPv6, extended": {"linktype": 101, "link": b"", "six": True, "extension": bytes([6, 0, 1, 4, 0, 0, 0, 0])},
+    "without a length": {"stated": False},
+    "IPv6 without a length": {"linktype": 101, "link": b"", "six": True, "stated": False},
 }
 
 

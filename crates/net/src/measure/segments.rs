@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use pcap_file::DataLink;
-use pcap_file::pcap::PcapReader;
+use pcap_file::pcap::{PcapPacket, PcapReader};
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::Block;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -32,6 +32,9 @@ pub enum ReadError {
 /// How a file of classic pcap begins, in either order of bytes, with times in µs or in ns (draft-ietf-opsawg-pcap §4).
 const PCAP: [[u8; 4]; 4] =
     [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
+
+/// The longest frame that libpcap reads, whatever the file says (`MAXIMUM_SNAPLEN` in its `pcap-int.h`).
+const MAXIMUM_SNAPLEN: u32 = 262_144;
 
 /// Times from here on, ten years after 1970, are dates, and not the time of a run.
 const DATES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
@@ -93,6 +96,8 @@ struct Frame<'a> {
     /// Which way it passed the interface, if the file says so beside it.
     direction: &'static str,
     data: &'a [u8],
+    /// Bytes that it had, whether all are stored or not.
+    original_len: u32,
 }
 
 impl Rows {
@@ -112,7 +117,8 @@ impl Rows {
             });
             let name = name.unwrap_or_else(|| format!("#{number}"));
             let (time, direction) = (packet.timestamp, direction(&packet));
-            let frame = Frame { time, interface: &name, direction, data: &packet.data };
+            let frame =
+                Frame { time, interface: &name, direction, data: &packet.data, original_len: packet.original_len };
             self.read(linktype, &frame).ok_or(ReadError::Link(number, linktype))?;
         }
         Ok(())
@@ -120,10 +126,15 @@ impl Rows {
 
     fn read_pcap(&mut self, input: impl Read) -> Result<(), ReadError> {
         let mut reader = PcapReader::new(input).map_err(damaged)?;
-        let linktype = reader.header().datalink;
-        while let Some(packet) = reader.next_packet() {
+        let header = reader.header();
+        let linktype = header.datalink;
+        // Some writers state a length of 0, and some store longer frames than they state.
+        let snaplen = header.snaplen.max(MAXIMUM_SNAPLEN);
+        while let Some(packet) = reader.next_raw_packet() {
             let packet = packet.map_err(damaged)?;
-            let frame = Frame { time: packet.timestamp(), interface: "#0", direction: "", data: packet.data() };
+            let packet = PcapPacket::try_from_raw_packet(packet, header.ts_resolution, snaplen).map_err(damaged)?;
+            let (data, original_len) = (packet.data(), packet.orig_len());
+            let frame = Frame { time: packet.timestamp(), interface: "#0", direction: "", data, original_len };
             self.read(linktype, &frame).ok_or(ReadError::Link(0, linktype))?;
         }
         Ok(())
@@ -147,7 +158,7 @@ impl Rows {
             time if time >= DATES => time,
             _ => Duration::ZERO,
         }));
-        if let Some(segment) = parsed.as_ref().and_then(Segment::of) {
+        if let Some(segment) = parsed.as_ref().and_then(|packet| Segment::of(packet, frame)) {
             self.push(time, frame.interface, direction, &segment);
         }
         Some(())
@@ -196,22 +207,31 @@ struct Segment<'a> {
     from: IpAddr,
     to: IpAddr,
     tcp: &'a TcpSlice<'a>,
-    /// Bytes of payload, by the length that the IP header says: it need not be stored.
+    /// Bytes of payload, by the length that the IP header says: it need not be stored. Where that is 0, as of segments that the
+    /// interface will cut (TSO) or that are longer than the field can say (BIG TCP), by the length of the frame.
     payload: usize,
 }
 
 impl<'a> Segment<'a> {
     /// The segment that a packet is, if it is one. Fragments are none.
-    fn of(packet: &'a LaxSlicedPacket<'a>) -> Option<Self> {
+    fn of(packet: &'a LaxSlicedPacket<'a>, frame: &Frame<'_>) -> Option<Self> {
         let Some(TransportSlice::Tcp(tcp)) = &packet.transport else { return None };
+        // Without a length in its header a packet reaches to the end of the frame.
+        let in_frame = (frame.original_len as usize).saturating_sub(frame.data.len() - tcp.slice().len());
         let (from, to, length) = match packet.net.as_ref()? {
             LaxNetSlice::Ipv4(ip) => {
                 let (header, behind) = (ip.header(), ip.extensions().auth.map_or(0, |auth| auth.slice().len()));
-                let length = usize::from(header.total_len()).saturating_sub(header.slice().len() + behind);
+                let length = match header.total_len() {
+                    0 => in_frame,
+                    length => usize::from(length).saturating_sub(header.slice().len() + behind),
+                };
                 (header.source_addr().into(), header.destination_addr().into(), length)
             }
             LaxNetSlice::Ipv6(ip) => {
-                let length = usize::from(ip.header().payload_length()).saturating_sub(ip.extensions().slice().len());
+                let length = match ip.header().payload_length() {
+                    0 => in_frame,
+                    length => usize::from(length).saturating_sub(ip.extensions().slice().len()),
+                };
                 (ip.header().source_addr().into(), ip.header().destination_addr().into(), length)
             }
             LaxNetSlice::Arp(_) => return None,
@@ -264,5 +284,55 @@ mod tests {
     fn what_is_no_capture_or_is_cut_short_is_an_error() {
         assert!(matches!(segments(&b"not a capture at all, but a text"[..]), Err(ReadError::Format(_))));
         assert!(matches!(segments(&b""[..]), Err(ReadError::Format(_))));
+    }
+
+    /// A capture in pcap of one segment over bare IP, of which as much is stored as there is in `stored`.
+    fn pcap(snaplen: u32, stored: &[u8], original_len: u32) -> Vec<u8> {
+        let mut file = Vec::from(0xa1b2_c3d4_u32.to_le_bytes());
+        file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for number in [snaplen, 101, 0, 0, stored.len() as u32, original_len] {
+            file.extend(number.to_le_bytes());
+        }
+        file.extend(stored);
+        file
+    }
+
+    fn payload(file: &[u8]) -> Result<Vec<Option<i64>>, String> {
+        let table = segments(file).map_err(|error| error.to_string())?;
+        match table.columns.into_iter().find(|(name, _)| *name == "payload_bytes") {
+            Some((_, Column::Int(numbers))) => Ok(numbers.iter().collect()),
+            _ => panic!("there is such a column"),
+        }
+    }
+
+    /// The headers of a segment whose IP header states `length`, and `stored` bytes of its payload.
+    fn segment(length: u16, stored: usize) -> Vec<u8> {
+        let mut ip = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        ip[2..4].copy_from_slice(&length.to_be_bytes());
+        let tcp = [0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0, 9, 0, 0, 0, 0];
+        [&ip[..], &tcp[..], &vec![0; stored]].concat()
+    }
+
+    #[test]
+    fn where_the_ip_header_states_no_length_the_frame_has_it() {
+        for (name, length, stored, original, expected) in [
+            ("a length stated", 1040, 1000, 1040, 1000),
+            ("a length stated, and a frame with padding", 41, 6, 46, 1),
+            ("none, stored whole", 0, 1000, 1040, 1000),
+            ("none, and little of it stored", 0, 28, 70_040, 70_000),
+        ] {
+            let file = pcap(262_144, &segment(length, stored), original);
+            assert_eq!(payload(&file), Ok(vec![Some(expected)]), "{name}");
+        }
+    }
+
+    #[test]
+    fn frames_longer_than_a_capture_states_are_read_as_libpcap_does() {
+        let stored = segment(1040, 1000);
+        for snaplen in [0, 68, 262_144] {
+            assert_eq!(payload(&pcap(snaplen, &stored, 1040)), Ok(vec![Some(1000)]), "{snaplen}");
+        }
+        let longer = vec![0; MAXIMUM_SNAPLEN as usize + 1];
+        assert!(payload(&pcap(0, &longer, longer.len() as u32)).is_err());
     }
 }
