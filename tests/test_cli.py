@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 
+import lasthop as lh
 import pytest
 from conftest import EXAMPLES, ROOT
 
@@ -45,6 +49,29 @@ def test_data_goes_to_stdout_and_notes_to_stderr(lasthop, busy):
     assert "wrote" not in done.stdout
     assert "wrote out/flows.parquet" in done.stderr
     assert lasthop("run", busy, "-o", "out", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)])
+def test_a_run_without_standard_streams_does_what_it_does_with_them(lasthop, busy, closed):
+    """As cron and daemons may start it, or `>&-` in a shell."""
+
+    def call(*words):
+        def close():
+            for number in closed:
+                os.close(number)
+
+        command = [sys.executable, "-m", "lasthop", *map(str, words)]
+        return subprocess.run(
+            command, cwd=lasthop.folder, env=lasthop.environment, capture_output=True, text=True, preexec_fn=close
+        )
+
+    done = call("run", busy, "-o", "out")
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert ("goodput_kbps" in done.stdout) == (1 not in closed)
+    assert ("wrote out/flows.parquet" in done.stderr) == (2 not in closed)
+    # No table has what was printed.
+    assert lh.Result.load(lasthop.folder / "out").flows.rows()
+    assert call("run", "nowhere.toml").returncode == 2
 
 
 def test_json_of_a_run(lasthop, busy):

@@ -16,6 +16,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
+    _open_closed_streams()
     heard, main_thread = False, _thread.get_ident()
 
     def interrupt(*_: object) -> None:
@@ -61,6 +62,20 @@ def main() -> None:
 
         code = complain(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_closed_streams() -> None:
+    """Streams that are closed, as by ``>&-`` in a shell, are empty and swallow what is written.
+
+    Python has `None` for them, and the next file that is opened would take the number of theirs.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 if __name__ == "__main__":
