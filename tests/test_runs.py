@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import signal
 import subprocess
@@ -126,6 +127,15 @@ def test_wrong_text_raises_with_the_place():
 
 def _bytes(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "manifest.json"}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float32("nan")])
+def test_what_is_no_number_is_named_where_it_stands(scenario, value):
+    with pytest.raises(lh.ScenarioError, match=r"^link\[0\]\.loss\.bernoulli\.p: (nan|-?inf) is no number$") as caught:
+        scenario.with_({"link.0.loss": {"bernoulli": {"p": value}}})
+    assert caught.value.path == "link[0].loss.bernoulli.p"
+    with pytest.raises(lh.ScenarioError, match=r"^duration: (nan|-?inf) is no number$"):
+        lh.load({"duration": value})
 
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])

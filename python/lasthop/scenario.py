@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -254,6 +255,8 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
         text = as_json(data)
+    except ScenarioError:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
@@ -272,7 +275,27 @@ def held(text: str) -> tuple[type[Any], ...]:
 
 def as_json(data: Any) -> str:
     """Plain data as JSON, by the names of a file, with numbers of numpy."""
-    return json.dumps(as_in_a_file(data), indent=1, default=_number)
+    data = as_in_a_file(data)
+    try:
+        return json.dumps(data, indent=1, default=_number, allow_nan=False)
+    except ValueError:
+        for place, value in _not_finite(data):
+            raise ScenarioError(f"{place}: {value} is no number", path=place) from None
+        raise
+
+
+def _not_finite(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """The numbers that JSON has no words for, NaN and infinities, with their places, such as ``link[0].rate``."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _not_finite(value, f"{place}.{key}" if place else str(key))
+    elif isinstance(data, list):
+        for n, value in enumerate(data):
+            yield from _not_finite(value, f"{place}[{n}]")
+    elif not isinstance(data, str):
+        value = data.item() if hasattr(data, "item") else data
+        if isinstance(value, float) and not math.isfinite(value):
+            yield place, value
 
 
 def as_in_a_file(data: Any) -> Any:
