@@ -281,6 +281,8 @@ def test_a_capture(server, scenario, tmp_path):
         assert capture.read_bytes() == (b"earlier" if ended.code else expected), fault
         if ended.code:
             said_clearly(ended, capture, fault)
+            # In the system's words.
+            assert os.strerror(fault.get("error", errno.ENOSPC)) in ended.said, f"{fault}\n{ended.said}"
 
 
 def test_a_study(server, tmp_path):

@@ -20,11 +20,11 @@ use etherparse::{
     EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader as WireTcp, TcpOptionElement, UdpHeader,
 };
 use pcap_file::DataLink;
-use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
 };
+use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 
 use crate::engine::Instant;
 use crate::net::{Address, FlowId, Header, NodeId, Observation, Observer, Packet, TcpFlags, TcpHeader};
@@ -87,7 +87,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// If the head of the file cannot be written.
     pub fn new(out: W, nodes: &[(NodeId, String)], flows: Vec<Option<TcpFlow>>) -> io::Result<Self> {
-        let mut writer = PcapNgWriter::new(io::BufWriter::new(out)).map_err(io::Error::other)?;
+        let mut writer = PcapNgWriter::new(io::BufWriter::new(out)).map_err(of_the_system)?;
         for (_, name) in nodes {
             let options = vec![
                 InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
@@ -96,7 +96,7 @@ impl<W: Write> Capture<W> {
             // Several interfaces in one file can only be of this kind for tcpdump and tcptrace.
             let linktype = DataLink::ETHERNET;
             let block = InterfaceDescriptionBlock { linktype, snaplen: SNAP_LENGTH, options };
-            writer.write_pcapng_block(block).map_err(io::Error::other)?;
+            writer.write_pcapng_block(block).map_err(of_the_system)?;
         }
         let mut nodes: Vec<(NodeId, u32)> = nodes.iter().map(|(node, _)| *node).zip(0..).collect();
         nodes.sort_unstable();
@@ -129,7 +129,7 @@ impl<W: Write> Capture<W> {
             options: vec![EnhancedPacketOption::Flags(direction as u32)],
         };
         if let Err(error) = self.writer.write_pcapng_block(block) {
-            self.failure = Some(io::Error::other(error));
+            self.failure = Some(of_the_system(error));
         }
     }
 
@@ -350,6 +350,14 @@ const LARGEST: usize = 65_535 - 20;
 static ZEROS: [u8; LARGEST] = [0; LARGEST];
 
 /// Ticks of a time-stamp clock of 1 ms (RFC 7323 §4.1).
+/// What the system said, if it was the system that failed.
+fn of_the_system(error: PcapNgWriteError) -> io::Error {
+    match error {
+        PcapNgWriteError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
 fn ticks(at: Instant) -> u32 {
     (at.as_nanos() / 1_000_000) as u32
 }
