@@ -187,8 +187,8 @@ def test_what_is_odd_in_a_capture_comes_to_what_it_does_by_hand(tmp_path):
 
 
 #: Frames by what they are. 101 is LINKTYPE_RAW, 113 and 276 are LINKTYPE_LINUX_SLL and its second version. The
-#: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3). Segments longer than a header of IP can state have a length of 0 there
-#: (BIG TCP), and so have those that an interface has yet to cut.
+#: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3). Segments longer than a
+#: header of IP can state have a length of 0 there (BIG TCP), and so have those that an interface has yet to cut.
 FRAMES = {
     "VLAN": {"link": bytes(12) + b"\x81\0\0\x07\x08\0"},
     "IPv6 over Ethernet": {"link": bytes(12) + b"\x86\xdd", "six": True},

@@ -74,6 +74,22 @@ def test_a_run_without_standard_streams_does_what_it_does_with_them(lasthop, bus
     assert call("run", "nowhere.toml").returncode == 2
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="where names are any bytes")
+def test_files_whose_names_are_no_utf_8(lasthop, busy):
+    """They are read and captured into; folders for tables are refused before the work, as Arrow refuses them."""
+    name = os.fsdecode(b"b\xff")
+    busy.rename(lasthop.folder / f"{name}.toml")
+    vary = ["--vary", "link.radio.delay=20 ms,80 ms"]
+    assert ": valid: " in lasthop("check", f"{name}.toml").stdout
+    lasthop("run", f"{name}.toml", "-o", "out", "--pcap", f"{name}.pcapng")
+    lasthop("analyze", f"{name}.pcapng", "-o", "analysed")
+    lasthop("sweep", f"{name}.toml", *vary, "-o", "swept")
+    for words in (["run", f"{name}.toml"], ["sweep", f"{name}.toml", *vary], ["analyze", f"{name}.pcapng"]):
+        said = lasthop(*words, "-q", "-o", name, code=2).stderr
+        assert said == "error: b\\udcff is no name in UTF-8: choose another folder with -o\n"
+    assert not (lasthop.folder / name).exists()
+
+
 def test_json_of_a_run(lasthop, busy):
     document = json.loads(lasthop("run", busy, "--json", "--seed", "7").stdout)
     assert document["seeds"] == [7]

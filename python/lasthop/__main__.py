@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import io
 import os
 import signal
 import sys
@@ -17,6 +18,9 @@ INTERRUPTED = 130
 def main() -> None:
     """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
     _open_closed_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files may have bytes that are no text. Python does so on stderr by itself.
+        sys.stdout.reconfigure(errors="backslashreplace")
     heard, main_thread = False, _thread.get_ident()
 
     def interrupt(*_: object) -> None:

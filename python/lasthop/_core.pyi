@@ -508,7 +508,7 @@ def read(text: str, origin: str, format: str) -> Scenario:
     in errors.
     """
 
-def read_file(path: str) -> Scenario:
+def read_file(path: str | PathLike[str]) -> Scenario:
     """
     Reads and checks a scenario from a file.
     """

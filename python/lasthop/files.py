@@ -41,6 +41,7 @@ __all__ = [
     "refuse_to_replace",
     "remove",
     "settle",
+    "text_of",
     "whole",
     "write_new",
 ]
@@ -77,6 +78,11 @@ def refuse_results(folder: Path, *, advice: str) -> None:
     """A folder of results keeps its own pictures."""
     if (folder / MANIFEST).exists():
         raise OutputRefused(f"{folder} holds results, whose pictures would be replaced", advice)
+
+
+def text_of(path: str | Path) -> str:
+    """A path as text. The system takes any bytes for a name; those that are no UTF-8 are escaped."""
+    return str(path).encode(errors="backslashreplace").decode()
 
 
 def folder_name(name: str) -> str:
@@ -251,6 +257,9 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
 
     Processes that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
     """
+    if str(folder) != text_of(folder):
+        # Arrow, for one, writes to no other.
+        raise OutputRefused(f"{text_of(folder)} is no name in UTF-8", "choose another folder with -o")
     if folder.exists() and not folder.is_dir():
         raise OutputRefused(f"{folder} is a file, not a folder", "choose another with -o")
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
+from lasthop.files import text_of
 
 if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
@@ -214,6 +215,7 @@ def from_text(text: str, *, origin: str) -> Scenario:
         text.encode()
     except UnicodeEncodeError as error:
         raise ScenarioError(f"{origin} is no text: {error}", path="") from None
+    origin = text_of(origin)
     return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
 
 
@@ -260,7 +262,7 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
-    origin = origin.encode(errors="backslashreplace").decode()
+    origin = text_of(origin)
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
 
@@ -322,8 +324,8 @@ def _number(value: Any) -> Any:
 
 
 def _from_file(path: Path) -> Scenario:
-    core = _core.read_file(str(path))
-    return Scenario(core, text=path.read_text(encoding="utf-8"), origin=str(path))
+    core = _core.read_file(path)
+    return Scenario(core, text=path.read_text(encoding="utf-8"), origin=text_of(path))
 
 
 def _is_json(text: str) -> bool:

@@ -1,5 +1,7 @@
 //! Scenarios: read, checked, described.
 
+use std::path::PathBuf;
+
 use lasthop_core::engine::Duration;
 use lasthop_core::scenario::diagnostic::Diagnostic;
 use lasthop_core::scenario::read::Document;
@@ -75,7 +77,7 @@ pub fn toml_as_json(py: Python<'_>, text: &str) -> PyResult<String> {
 
 /// Reads and checks a scenario from a file.
 #[pyfunction]
-pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Scenario> {
+pub fn read_file(py: Python<'_>, path: PathBuf) -> PyResult<Scenario> {
     checked(py, core_read::file(path))
 }
 

@@ -53,7 +53,7 @@ def analyze(
         live = seed is None and (path / "live.json").exists()
         if live or not path.is_dir():
             seen, end_s, tells = captures.traces(path / LIVE if live else path, flows)
-            return _analysis(path.name if live else path.stem, seen, end_s, over, tells)
+            return _analysis(files.text_of(path.name if live else path.stem), seen, end_s, over, tells)
     result = source if isinstance(source, Result) else _one_of(Path(source), seed)
     if "packets" not in result.tables:
         raise ValueError(f"{result.name} has no packets: record them, with record.packets = true in the scenario")
