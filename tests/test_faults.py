@@ -16,8 +16,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import faulty_worker
@@ -534,3 +536,68 @@ def test_claims_within_claims(tmp_path):
         files.claimed(tmp_path, made_by=""),
     ):
         pass
+
+
+def in_a_thread(work):
+    """What is refused to a thread; `None` if nothing is."""
+    with ThreadPoolExecutor(1) as pool:
+        error = pool.submit(work).exception()
+    assert error is None or isinstance(error, files.OutputRefused), error
+    return error and str(error)
+
+
+def test_a_folder_is_one_threads_of_a_process(tmp_path):
+    def claim(**how):
+        with files.claimed(tmp_path, made_by="lasthop run", **how):
+            pass
+
+    with files.claimed(tmp_path, made_by="lasthop run"):
+        claim()
+        for how in ({}, {"shared": True}, {"force": True}):
+            assert f"{tmp_path} is in use by this program: wait for it" in in_a_thread(partial(claim, **how))
+    assert in_a_thread(claim) is None
+    with files.claimed(tmp_path, made_by="lasthop run", shared=True):
+        assert in_a_thread(partial(claim, shared=True)) is None
+        assert "in use by this program" in in_a_thread(claim)
+
+
+def test_a_shard_is_one_threads_of_a_process(tmp_path):
+    asked = {"vary": VARY, "seeds": 2, "folder": tmp_path / "out", "threads": 1}
+
+    def tell(share):
+        if share == 0:
+            assert "shard 0/2 is at work" in in_a_thread(lambda: lh.sweep(SCENARIO, shard=(0, 2), **asked))
+            assert in_a_thread(lambda: lh.sweep(SCENARIO, shard=(1, 2), **asked)) is None
+
+    lh.sweep(SCENARIO, shard=(0, 2), progress=tell, **asked)
+    assert lh.sweep(SCENARIO, **asked).finished == 4
+
+
+def test_two_threads_write_two_drafts_of_a_file(tmp_path):
+    path = tmp_path / "table.csv"
+
+    def write():
+        with files.whole(path) as draft:
+            draft.write_text("theirs")
+            return draft
+
+    with files.whole(path) as draft:
+        draft.write_text("mine")
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(write).result() != draft
+    assert path.read_text() == "mine" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_record_that_is_no_longer_where_it_was_is_named(tmp_path):
+    from lasthop.sweeps import journal
+
+    lh.sweep(SCENARIO, vary=VARY, seeds=2, folder=tmp_path, shard=(0, 1))
+    path = tmp_path / "runs" / "0-of-1.journal"
+    with journal.at_work(tmp_path, 4, journal.ALL, files.manifest(tmp_path)["plan"]) as journals:
+        data = path.read_bytes()
+        for changed in (data[1:], data[:10], b"", data[data.index(b"lasthop2", 1) :]):
+            path.write_bytes(changed)
+            with pytest.raises(lh.RunError, match=r"0-of-1\.journal was changed meanwhile: the record of run"):
+                list(journals.read())
+        path.write_bytes(data)
+        assert len(list(journals.read())) == 4

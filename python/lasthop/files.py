@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -127,7 +127,7 @@ def write_new(path: Path, text: str) -> bool:
 @contextmanager
 def _draft(path: Path) -> Iterator[Path]:
     """A path beside ``path``, of which nothing remains. What fails there has failed for ``path``."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part{path.suffix}")
     _drafts.add(draft)
     try:
         with named(path):
@@ -248,14 +248,14 @@ def remove(folder: Path) -> None:
 
 def _is_draft(path: Path) -> bool:
     """Whether a file is what :func:`whole` or :func:`write_new` had begun when its process was killed."""
-    return re.fullmatch(r"\..+\.\d+\.part(\.\w+)?", path.name) is not None
+    return re.fullmatch(r"\..+\.\d+(-\d+)?\.part(\.\w+)?", path.name) is not None
 
 
 @contextmanager
 def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
-    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps other processes out.
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps all others out.
 
-    Processes that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
+    Others are other processes, and other threads of this one. Those that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
     """
     if str(folder) != text_of(folder):
         # Arrow, for one, writes to no other.
@@ -286,14 +286,27 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
             raise
 
 
-#: The folders that this process holds, by device and number: a descriptor, whether it is shared, how often it is held.
-_holds: dict[tuple[int, int], tuple[int, bool, int]] = {}
+@dataclass
+class _Hold:
+    """A folder that this process holds."""
+
+    #: Its descriptor.
+    handle: int
+    shared: bool
+    #: The thread that holds it; of several that share it, the first.
+    thread: int
+    #: How often it is held.
+    times: int = 1
+
+
+#: The folders that this process holds, by device and number.
+_holds: dict[tuple[int, int], _Hold] = {}
 _guard = threading.Lock()
 
 
 @contextmanager
 def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
-    """Holds a folder against other processes, until this one ends at the latest; whether it did not before."""
+    """Holds a folder against others, until this process ends at the latest; whether it did not before."""
     try:
         import fcntl
     except ImportError:
@@ -305,31 +318,35 @@ def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
         status = os.fstat(handle)
         place = status.st_dev, status.st_ino
         known = _holds.get(place)
-        if known and (shared or not known[1]):
+        if known:
             os.close(handle)
-            _holds[place] = known[0], known[1], known[2] + 1
+            if not (shared if known.shared else known.thread == threading.get_ident()):
+                raise _in_use(folder, "this program")
+            known.times += 1
         else:
             try:
                 fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(handle)
-                raise OutputRefused(
-                    f"{folder} is in use by {_holder(status.st_ino)}", "wait for it, or choose another folder with -o"
-                ) from None
+                raise _in_use(folder, _holder(status.st_ino)) from None
             except OSError:
                 # A file system that locks no folders, as NFS.
                 pass
-            _holds[place] = handle, shared, 1
+            _holds[place] = _Hold(handle, shared, threading.get_ident())
     try:
         yield known is None
     finally:
         with _guard:
-            handle, how, times = _holds.pop(place)
-            if times > 1:
-                _holds[place] = handle, how, times - 1
-            else:
+            hold = _holds[place]
+            hold.times -= 1
+            if hold.times == 0:
+                del _holds[place]
                 with suppress(OSError):
-                    os.close(handle)
+                    os.close(hold.handle)
+
+
+def _in_use(folder: Path, whom: str) -> OutputRefused:
+    return OutputRefused(f"{folder} is in use by {whom}", "wait for it, or choose another folder with -o")
 
 
 def _holder(number: int) -> str:
@@ -345,8 +362,8 @@ def _holder(number: int) -> str:
 
 def _let_go() -> None:
     """A child holds nothing: else a folder would stay in use when its parent is gone."""
-    for handle, _, _ in _holds.values():
-        os.close(handle)
+    for hold in _holds.values():
+        os.close(hold.handle)
     _holds.clear()
 
 

@@ -11,7 +11,9 @@ more than a short run takes.
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -128,10 +130,10 @@ class Journals:
                 # Closing a file may fail too.
                 stack.enter_context(files.named(path))
                 opened.append(stack.enter_context(path.open("rb")) if path.exists() else None)
-            for place, begin in zip(self._file, self._begin, strict=True):
+            for run, (place, begin) in enumerate(zip(self._file, self._begin, strict=True)):
                 if place >= 0 and (file := opened[place]):
                     with files.named(self._paths[place]):
-                        made = record.read(file, int(begin))
+                        made = record.read(file, int(begin), run)
                     yield made
 
 
@@ -143,9 +145,29 @@ def _copied(path: Path, folder: Path) -> Path:
     return copy
 
 
+#: The locks that are held, with the process: from itself the system keeps it out of none.
+_held: set[tuple[int, Path]] = set()
+_guard = threading.Lock()
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Holds a lock that ends with this process, however that ends, and that no child inherits."""
+    mine = os.getpid(), path.resolve()
+    with _guard:
+        # Before it is opened: to close it would end the other's lock.
+        if mine in _held:
+            raise _at_work(path)
+        _held.add(mine)
+    try:
+        with _locked_by_the_system(path):
+            yield
+    finally:
+        _held.discard(mine)
+
+
+@contextmanager
+def _locked_by_the_system(path: Path) -> Iterator[None]:
     with files.named(path):
         file = path.open("wb")
     try:
@@ -154,12 +176,7 @@ def _locked(path: Path) -> Iterator[None]:
 
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
-            name = path.stem.replace("-of-", "/")
-            whose = "another process" if name == ALL else f"shard {name}"
-            raise OutputRefused(
-                f"{whose} is at work on the sweep in {path.parents[1]}",
-                "wait for it, or choose another folder with -o",
-            ) from None
+            raise _at_work(path) from None
         except (ImportError, OSError):
             # Windows, and some network file systems, have no such locks.
             pass
@@ -168,3 +185,10 @@ def _locked(path: Path) -> Iterator[None]:
         # It is empty: nothing can be lost.
         with suppress(OSError):
             file.close()
+
+
+def _at_work(path: Path) -> OutputRefused:
+    name = path.stem.replace("-of-", "/")
+    whose = "another process" if name == ALL else f"shard {name}"
+    what = f"{whose} is at work on the sweep in {path.parents[1]}"
+    return OutputRefused(what, "wait for it, or choose another folder with -o")

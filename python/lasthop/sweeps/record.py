@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING
 
+from lasthop.errors import RunError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -113,13 +115,14 @@ def _head(text: bytes) -> Head:
     return head if ours and all(isinstance(length, int) for length in head.tables.values()) else other
 
 
-def read(file: IO[bytes], begin: int) -> tuple[Head, dict[str, pa.Table]]:
-    """The record that begins there: its head and its tables."""
+def read(file: IO[bytes], begin: int, run: int) -> tuple[Head, dict[str, pa.Table]]:
+    """The record of a run that begins there: its head and its tables."""
     import pyarrow as pa
 
     file.seek(begin)
-    _, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size))
-    head = _head(file.read(head_length))
+    mark, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size).ljust(_FRAME.size))
+    if mark != _MARK or (head := _head(file.read(head_length))).run != run:
+        raise RunError(f"{file.name} was changed meanwhile: the record of run {run} is no longer where it was")
     body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
     source = pa.BufferReader(body)
     return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}
