@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
 from statistics import median
@@ -54,7 +55,7 @@ DROPS = [("place", ["place"]), ("cause", ["cause"]), ("flow", ["flow"]), ("packe
 View = list[tuple[str, list[str]]]
 
 #: The columns that name a row, beside what a sweep varies.
-_NAMES = {"flow", "from", "to", "connection", "link"}
+_NAMES = {"flow", "from", "to", "connection", "link", "cell"}
 
 
 def run_text(result: Result) -> str:
@@ -153,6 +154,7 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     elif against:
         parts.append(fitted("one seed, so no differences: these need several (--seeds N)"))
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links"))), sweep.vary))
+    parts.append(_cells_of_points(sweep))
     parts.append(_transfers_of_points(sweep, against))
     return page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
@@ -269,6 +271,7 @@ SHARED = [
     ("used_pct", ["used_pct"]),
     ("throughput_kbps", ["throughput_kbps"]),
     ("failed_pct", ["failed_pct"]),
+    ("dropped", ["dropped"]),
 ]
 
 NODE_BS = [
@@ -293,13 +296,23 @@ SKY = [
 SLOT_MS = 2
 
 
-def _slots(row: dict[str, Any]) -> dict[str, Any]:
-    """What the slots of a cell of HSDPA carried."""
-    return row | {
-        "used_pct": 100 * row["used_slots"] / row["slots"] if row["slots"] else None,
-        "throughput_kbps": 8 * row["bytes"] / (SLOT_MS * row["slots"]) if row["slots"] else None,
-        "failed_pct": 100 * row["failed_blocks"] / row["blocks"] if row["blocks"] else None,
-    }
+def _slots(cells: list[dict[str, Any]], bearers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the slots of each cell of HSDPA carried, and what the queues in front of them dropped."""
+    dropped: Counter[str] = Counter()
+    for bearer in bearers:
+        radio = bearer["bearer"].rpartition(".ue[")[0]
+        dropped[f"{radio}.cell[{bearer.get('cell')}]"] += bearer.get("dropped_packets") or 0
+    return [
+        row
+        | {
+            "used_pct": 100 * row["used_slots"] / row["slots"] if row["slots"] else None,
+            "throughput_kbps": 8 * row["bytes"] / (SLOT_MS * row["slots"]) if row["slots"] else None,
+            "failed_pct": 100 * row["failed_blocks"] / row["blocks"] if row["blocks"] else None,
+            "dropped": dropped[row["cell"]],
+        }
+        for row in cells
+        if row.get("used_slots") is not None
+    ]
 
 
 def _tries(row: dict[str, Any]) -> dict[str, Any]:
@@ -317,13 +330,30 @@ def _cells(runs: Sequence[Result]) -> list[str]:
     parts: list[tuple[View, list[list[dict[str, Any]]]]] = [(shown, rows)] if len(shown) > 1 else []
     parts += [
         (RADIO, [_radio(one) for one in runs]),
-        (SHARED, [[_slots(row) for row in mine if row.get("used_slots") is not None] for mine in rows]),
+        (SHARED, [_slots(mine, one.tables["bearers"].rows()) for mine, one in zip(rows, runs, strict=True)]),
         (NODE_BS, [[_tries(row) for row in mine if row.get("tries") is not None] for mine in rows]),
         (SKY, [_handoffs(one) for one in runs]),
     ]
     if len(runs) == 1:
         return [_table(view, mine, _plain) for view, (mine,) in parts]
     return [_table(view, _means(view, mine), str) for view, mine in parts]
+
+
+def _cells_of_points(sweep: Sweep) -> str:
+    """What the slots of each cell of HSDPA carried at each point of a sweep: means over the seeds."""
+    if not {"cells", "bearers"} <= sweep.tables.keys() or "used_slots" not in sweep.tables["cells"].columns:
+        return ""
+    runs: dict[tuple[Any, ...], list[list[dict[str, Any]]]] = {}
+    for table, name in enumerate(("cells", "bearers")):
+        for row in sweep.tables[name].rows():
+            run = tuple(row[key] for key in sweep.vary), row["seed"]
+            runs.setdefault(run, [[], []])[table].append(row)
+    lines = []
+    for values in sweep.points:
+        point = tuple(label(value) if isinstance(value, (dict, list)) else value for value in values.values())
+        mine = [_slots(*tables) for (at, _), tables in runs.items() if at == point]
+        lines += [values | row for row in _means(SHARED, mine)]
+    return _cut([(key, [key]) for key in sweep.vary] + SHARED, lines, sweep.vary)
 
 
 def _means(view: View, runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:

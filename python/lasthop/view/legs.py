@@ -73,7 +73,15 @@ def legs(
         if len(found["left"]) == most:
             break
         pair = (nodes.setdefault(one, len(nodes)), nodes.setdefault(other, len(nodes)))
-        values = (left, came, hops.setdefault(pair, len(hops)), places.setdefault(flow, len(places)), dropped, data, size)
+        values = (
+            left,
+            came,
+            hops.setdefault(pair, len(hops)),
+            places.setdefault(flow, len(places)),
+            dropped,
+            data,
+            size,
+        )
         for column, value in zip(found.values(), values, strict=True):
             column.append(value)
     columns = {name: np.array(values) for name, values in found.items()}
