@@ -141,6 +141,10 @@ def test_the_report_opens_offline(reproduced, width, dark):
         # Nothing is wider than the page, tables apart, which scroll by themselves.
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
         assert accessible(browser) == []
+        for of, name in (("[id]", "id"), (".scroll", "aria-label")):
+            given = f"return [...document.querySelectorAll('{of}')].map(one => one.getAttribute('{name}'))"
+            names = browser.execute_script(given)
+            assert len({*names}) == len(names), name
         only = browser.find_element(By.CSS_SELECTOR, ".counts button[data-verdict='not reproduced']")
         only.click()
         shown = [one.get_attribute("id") for one in browser.find_elements(By.CLASS_NAME, "claim") if one.is_displayed()]

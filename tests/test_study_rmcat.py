@@ -306,6 +306,9 @@ def test_the_terminal_shows_the_cases_and_nothing_is_called_passed(reproduced):
     assert head.split()[-3:] == ["rfc", "sane", "rank"]
     assert "5.6, 1000 ms" in text and "8869-2.1-hsdpa" in text and "no number in the RFC" in text
     report = (reproduced.folder / "report.html").read_text(encoding="utf-8")
+    ids = re.findall(r' id="([^"]+)"', report)
+    assert len({*ids}) == len(ids)
+    assert "What the RFC leaves open" in report and "The RFC has no sentence" in report
     for shown in (text, re.sub(r"<script.*?</script>", "", report, flags=re.DOTALL)):
         assert not re.search(r"\bpassed\b", shown)
 

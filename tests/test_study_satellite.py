@@ -331,6 +331,13 @@ def test_every_figure_of_the_paper_is_there_with_its_data(reproduced):
     assert all(f"L{n}" in report for n in range(1, 25))
 
 
+def test_the_papers_rates_stand_where_sessions_send(reproduced):
+    """In scenario 3 there is no multicast in the first third."""
+    for figure, thirds in {"figure-9": [1000.0, 1500.0], "figure-10": [500.0, 1000.0, 1500.0]}.items():
+        drawn = read_table(reproduced.folder / f"{figure}.parquet")
+        assert drawn["time_s"][drawn["name"] == "paper"].tolist() == thirds
+
+
 def test_the_way_over_an_orbit_is_as_far_as_the_geometry_says(reproduced):
     way = read_table(reproduced.folder / "figure-orbit.parquet")
     # As computed apart: 20.5 to 132 ms one way, 37.7 ms at the median of a day, 1 to 9 links, 3.4 on average; ± 5 %.

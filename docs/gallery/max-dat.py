@@ -1,4 +1,4 @@
-# What maxDAT costs TCP Reno at 20 % block errors
+# What MaxDAT costs TCP Reno at 20 % block errors
 import lasthop as lh
 
 core = {"name": "core", "between": ["server", "rnc"], "rate": "10 Mbit/s", "delay": "60 ms"}

@@ -1,4 +1,4 @@
-# What random losses leave of four recoveries
+# What random losses leave of TCP with each of four ways of loss recovery
 import lasthop as lh
 
 scenario = lh.load("examples/lossy.toml")

@@ -3233,7 +3233,7 @@ class Record(TypedDict, total=False):
     series: Duration
     "Sample links and flows at this interval, into the table `series`."
     quantities: Sequence[str]
-    "What else stands in the table `series`, wherever it is shown: names of values in the tables `state` and `media`, such as `timeouts` and `frames_late`. A distribution, such as `rtt_ms_p95`, has what came since the last sample."
+    "What else stands in the table `series`, wherever it is shown: names of values in the tables `state` and `media`, such as `timeouts` and `frames_late`. A distribution, such as `rtt_ms_p95`, has the values since the last sample."
     transfer_quantities: Sequence[str]
     "By how much these values in the table `state` of a flow's ends grow during each transfer, in the table `transfer_state`; and `dropped_packets`, those that the network drops of the flow. A transfer counts until the next one of its flow begins."
     packets: bool

@@ -100,7 +100,7 @@ def table(name: str, about: str, shown: Table, *, names: Sequence[str] = (), ope
     """A table for a page."""
     rows = shown.rows()
     return {
-        "name": name,
+        "id": name if name.startswith("table-") else f"table-{name}",
         "about": about,
         "open": opened,
         "columns": shown.columns,

@@ -56,8 +56,8 @@ def legs(
     """The hops on which packets were from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
 
     A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
-    from the latest node before that is a neighbour. ``series`` says what delay and rate links have. ``flows`` come first
-    among those found, so that a flow keeps its place whatever part of the run is looked at.
+    from the latest node before that is a neighbour. ``series`` says what delay and rate links have. ``flows`` come
+    first among those found, so that a flow keeps its place whatever part of the run is looked at.
     """
     import numpy as np
 

@@ -159,7 +159,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Duration>,
     /// What else stands in the table `series`, wherever it is shown: names of values in the tables
-    /// `state` and `media`, such as `timeouts` and `frames_late`. A distribution, such as `rtt_ms_p95`, has what came since the last sample.
+    /// `state` and `media`, such as `timeouts` and `frames_late`. A distribution, such as `rtt_ms_p95`, has the values since the last sample.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<String>,
     /// By how much these values in the table `state` of a flow's ends grow during each transfer, in the table

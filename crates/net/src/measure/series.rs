@@ -31,7 +31,7 @@ pub struct Series {
     parts: BTreeMap<&'static str, BTreeMap<String, f64>>,
     /// Bytes that the receivers of each flow had, in order and in any order.
     flows: Vec<[f64; 2]>,
-    /// The distributions of `more`, of which each sample has what came since the one before.
+    /// The distributions of `more`, of which each sample has the values since the one before.
     recent: Recent,
 }
 

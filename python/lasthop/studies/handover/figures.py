@@ -216,7 +216,7 @@ def _frames(data: Data) -> Picture:
         figure,
         columns,
         caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and "
-        "a second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
+        "a third flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
         "in its place, so silences do not count; what arrives at one time with its predecessor is drawn at 0.1 ms. "
         f"Frames that never arrive, of those made before 29 s: {', '.join(said)}.",
         alt="Eight panels of dots of intervals between voice frames over time: around 20 ms, spread more widely on "

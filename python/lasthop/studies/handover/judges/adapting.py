@@ -113,8 +113,8 @@ def _notified(data: Data) -> Judgement:
     without, told = data.over("tfrc-rfc", share), data.over("tfrc-notified", share)
     lost, lost_told = data.drops("tfrc-rfc", DOWN, UP), data.drops("tfrc-notified", DOWN, UP)
     return judged(
-        f"TFRC of RFC 5348: {without} of capacity from 20 to 30 s without notice, {told} with; drops from 10 to 20 s {lost} and "
-        f"{lost_told}",
+        f"TFRC of RFC 5348: {without} of capacity from 20 to 30 s without notice, {told} with; drops from 10 to 20 s "
+        f"{lost} and {lost_told}",
         above("share of capacity from 20 to 30 s, with notice − without", gained),
         above("drops from 10 to 20 s, without notice − with", fewer),
         share_without=without,

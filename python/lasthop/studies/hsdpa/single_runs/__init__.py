@@ -170,7 +170,7 @@ def _strip(axes: Axes, run: Seen, name: str) -> str:
     axes.set_yticks(range(len(order)), [f"{number(run.sir_db[mobile], 1)} dB" for mobile in order])
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlim(BEGIN, END)
-    axes.set_ylabel(f"{name}: SIR of the mobile")
+    axes.set_ylabel(f"scheduler {name}\nSIR of the mobile")
     slots = len(np.unique(run.time_s))
     best = len(np.unique(run.time_s[rows == rows.min()])) if slots else 0
     return f"{100 * best / slots:.0f} % of {slots} used slots" if slots else "no slot is used"

@@ -63,9 +63,9 @@ def summary(data: Data) -> Picture:
         "figure-summary",
         laid_out(figure),
         columns,
-        caption="Each basic case of RFC 8867 with each controller: mean rate of a flow, 95th percentile of the one-way "
-        "delay of its packets, frames that are lost or later than 400 ms. Bars are 95 % intervals. Delays contain the "
-        "propagation, 50 ms in most cases.",
+        caption="Each basic case of RFC 8867 (§5) and two bottlenecks (6.3) with each controller: mean "
+        "rate of a flow, 95th percentile of the one-way delay of its packets, frames that are lost or later than "
+        "400 ms. Bars are 95 % intervals. Delays contain the propagation, 50 ms in most cases.",
         alt="Marks for six controllers in rows of cases. Late or lost frames, mean over the cases: "
         + "; ".join(f"{NAMES[name]} {number(float(value), 1)} %" for name, value in late.items())
         + ".",

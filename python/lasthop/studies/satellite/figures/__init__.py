@@ -69,14 +69,14 @@ def _scenario(data: Data, scenario: int) -> list[Picture]:
     return [
         _sessions(
             f"figure-{of_multicast}", rows, 100.0, 4, scenario,
-            f"{what}: throughput of the multicast sessions over {BIN_S} s on the wire; below, the layers to which "
-            f"their receivers subscribe, the empty one included: means over {LAYERS_S} s, and bands from the least to "
-            "the most in them. The run of seed 1.",
+            f"{what}: throughput of the multicast sessions over {BIN_S} s on the wire, in grey that of a session in "
+            "the paper; below, the layers to which their receivers subscribe, the empty one included: means over "
+            f"{LAYERS_S} s, and bands from the least to the most in them. The run of seed 1.",
         ),
         _flows(
             f"figure-{of_tcp}", rows, 100.0, 3, scenario,
-            f"{what}: throughput of the TCP flows over {BIN_S} s on the wire, and the mean of those that send. The run "
-            "of seed 1.",
+            f"{what}: throughput of the TCP flows over {BIN_S} s on the wire, the mean of those that send, and in grey "
+            "that of a flow in the paper. The run of seed 1.",
         ),
     ]  # fmt: skip
 
@@ -104,7 +104,7 @@ def _sessions(id: str, rows: _Rows, top: float, columns: int, scenario: int | No
     """Rates of the multicast sessions, with what the paper shows of a scenario; their layers below."""
     figure, (upper, lower) = plot.figure(plot.ONE_COLUMN, 78.0, rows=2, sharex=True, height_ratios=(3, 2))
     made = Columns("name", "quantity", "time_s", "value")
-    _printed(upper, scenario, made)
+    _printed(upper, rows, MULTICAST, scenario, made)
     said = _rates(upper, rows, MULTICAST, made)
     _finish(upper, top)
     legend(upper, columns)
@@ -117,7 +117,7 @@ def _flows(id: str, rows: _Rows, top: float, columns: int, scenario: int | None,
     """Rates of the TCP flows, with their mean, and what the paper shows of a scenario."""
     figure, axes = plot.figure(plot.ONE_COLUMN, 60.0)
     made = Columns("name", "quantity", "time_s", "value")
-    _printed(axes, scenario, made)
+    _printed(axes, rows, TCP, scenario, made)
     said = _rates(axes, rows, TCP, made)
     _mean_of(axes, rows, TCP, made)
     _finish(axes, top)
@@ -126,14 +126,24 @@ def _flows(id: str, rows: _Rows, top: float, columns: int, scenario: int | None,
     return picture(id, figure, made, caption=caption, alt=f"Throughput over 1500 s. {said}.")
 
 
-def _printed(axes: Axes, scenario: int | None, columns: Columns) -> None:
-    """What the paper shows of each third of a scenario."""
+def _printed(axes: Axes, rows: _Rows, kind: str, scenario: int | None, columns: Columns) -> None:
+    """What the paper shows of each third of a scenario in which sessions of a kind send."""
+    label: str | None = "paper"
     for third, value in enumerate(PRINTED[scenario] if scenario else ()):
+        if not any(_sends(*rows.of(name, "goodput_kbps"), third) for name in rows.names(kind, "goodput_kbps")):
+            continue
         axes.plot(
             [500 * third, 500 * (third + 1)], [value, value], color=FAINT, linewidth=3.0, zorder=0,
-            label="paper" if third == 0 else None, solid_capstyle="butt",
+            label=label, solid_capstyle="butt",
         )  # fmt: skip
+        label = None
         columns.add("paper", "kB/s", 500.0 * (third + 1), float(value))
+
+
+def _sends(times: Array, values: Array, third: int) -> bool:
+    """Whether a session sends for most of a third."""
+    here = (times > 500 * third) & (times <= 500 * (third + 1))
+    return bool(here.any() and np.median(values[here]) > 0)
 
 
 def _rates(axes: Axes, rows: _Rows, kind: str, columns: Columns) -> str:
