@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -92,8 +92,8 @@ def terminal() -> int | None:
     """The columns of the terminal; `None` if the output is none."""
     if not sys.stdout.isatty():
         return None
-    said = os.environ.get("COLUMNS", "")
-    return max(20, int(said) if said.isdecimal() else os.get_terminal_size(sys.stdout.fileno()).columns)
+    # Some report none, as serial lines and pseudo-terminals without a size do: then the usual 80.
+    return max(20, shutil.get_terminal_size((80, 24)).columns)
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -255,7 +255,8 @@ def _is_draft(path: Path) -> bool:
 def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
     """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps all others out.
 
-    Others are other processes, and other threads of this one. Those that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
+    Others are other processes, and other threads of this one. Those that share it do so with each other. Files that
+    killed processes had only begun count as nothing, and go.
     """
     if str(folder) != text_of(folder):
         # Arrow, for one, writes to no other.
