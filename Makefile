@@ -123,6 +123,7 @@ clean:
 .venv/uv:
 	@test -n '$(PYTHON)' || { echo "lasthop needs Python 3.11 or newer, and none is in PATH: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@'$(PYTHON)' -c 'import sys; sys.exit("lasthop needs Python 3.11 or newer, and this is " + sys.version) if sys.version_info < (3, 11) else 0'
+	@command -v cargo > /dev/null || { echo "lasthop needs Rust 1.95 or newer (https://rustup.rs), and there is no cargo in PATH" >&2; exit 1; }
 	'$(PYTHON)' -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check uv
 	@touch $@
