@@ -95,6 +95,7 @@ def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
     assert written.stdout.startswith("#:schema ") and not list(tmp_path.iterdir())
     assert lasthop("check", "-", given=written.stdout).stdout.startswith("-: valid: ")
     assert "download" in lasthop("run", "-", given=PLAIN).stdout
+    assert "<stdin> is larger than 16 MB" in lasthop("check", "-", given="#" * 16_000_001).stderr
     wrong = lasthop("run", "-", given=PLAIN.replace("rate", "rat"))
     assert wrong.returncode == 2 and "<stdin>" in wrong.stderr
 

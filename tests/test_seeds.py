@@ -6,6 +6,7 @@ import json
 import re
 
 import lasthop as lh
+import numpy as np
 import pytest
 from conftest import ROOT
 from lasthop import plot
@@ -151,6 +152,19 @@ def test_seeds_are_there_once_and_at_least_one():
     for seeds, message in [([1, 2, 1], "there twice"), ([], "at least one")]:
         with pytest.raises(lh.ScenarioError, match=message):
             lh.replicate(RARE, seeds=seeds)
+
+
+def test_seeds_are_whole_numbers_of_python_or_numpy():
+    assert [run.seed for run in lh.replicate(CALL, seeds=np.int64(2))] == [1, 2]
+    assert lh.sweep(CALL, vary={"link.radio.delay": ["1 ms"]}, seeds=np.int64(2)).seeds == [1, 2]
+    assert type(lh.run(CALL, seed=np.int64(4)).seed) is int
+    for seeds in ("12", ["1"], [1.0]):
+        with pytest.raises(lh.ScenarioError, match=r"the seed ('1'|1\.0) is no whole number"):
+            lh.replicate(CALL, seeds=seeds)
+    with pytest.raises(lh.ScenarioError, match=r"2\.5 seeds: a whole number is needed, or a list"):
+        lh.replicate(CALL, seeds=2.5)
+    with pytest.raises(lh.ScenarioError, match="the seed '1' is no whole number"):
+        lh.run(CALL, seed="1")
 
 
 def test_a_comment_makes_no_other_sweep_of_a_file_without_a_name(lasthop):

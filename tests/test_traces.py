@@ -153,6 +153,12 @@ def test_a_wrong_trace_is_refused_with_file_and_line(lasthop, tmp_path):
     assert "No such file" in lasthop("trace", "info", tmp_path / "none.trace", code=2).stderr
 
 
+def test_of_a_trace_without_end_no_more_is_read_than_the_limit(monkeypatch):
+    monkeypatch.setattr(traces, "_MOST_BYTES", 1 << 20)
+    with pytest.raises(ValueError, match="/dev/zero is larger than 1 MB"):
+        traces.read("/dev/zero")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"), [("", "has no line"), ("1\r5\r", "line 1"), ("1\n\n", "line 2 of the trace: an empty line")]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 import time
@@ -66,7 +67,8 @@ def run_once(
     stop: threading.Event | None = None,
 ) -> Result:
     began = time.perf_counter()
-    core = _core.Session(scenario.core, as_seed(seed), pcap)
+    seed = as_seed(seed)
+    core = _core.Session(scenario.core, seed, pcap)
     end = core.end_s
     while not core.advance(SLICE):
         if stop and stop.is_set():
@@ -80,7 +82,11 @@ def run_once(
 
 def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
     """These seeds, or this many from the scenario's own on."""
-    if isinstance(seeds, int):
+    if not isinstance(seeds, Iterable):
+        try:
+            seeds = operator.index(seeds)
+        except TypeError:
+            raise ScenarioError(f"{seeds!r} seeds: a whole number is needed, or a list", path="seeds") from None
         if seeds < 1:
             raise ScenarioError(f"{seeds} seeds: at least one is needed", path="seeds")
         if seeds > MOST_SEEDS:
@@ -96,6 +102,10 @@ def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
 
 def as_seed(seed: int) -> int:
     """The seed, if it is one."""
+    try:
+        seed = operator.index(seed)
+    except TypeError:
+        raise ScenarioError(f"the seed {seed!r} is no whole number", path="seed") from None
     if not 0 <= seed < 2**53:
         raise ScenarioError(f"the seed {seed} is out of range: a whole number from 0 to 2⁵³ − 1", path="seed")
     return seed

@@ -25,6 +25,9 @@ BYTES = 1504
 #: The longest series that is converted, in opportunities, and the latest time of a trace, in ms.
 _MOST, _LATEST = 100_000_000, 2**32 - 1
 
+#: The largest trace that is read, as of a scenario.
+_MOST_BYTES = 1 << 30
+
 #: How much of an opportunity rounding may take away.
 _ROUNDING = 1e-6
 
@@ -70,7 +73,11 @@ def read(path: str | Path) -> np.ndarray:
 def _text(path: Path) -> str:
     """The text of a file, with its ends of lines as they are."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"{path} is larger than {_MOST_BYTES >> 20} MB")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text: it is not UTF-8") from None
     except OSError as error:

@@ -32,6 +32,9 @@ __all__ = [
     "written",
 ]
 
+#: The largest scenario that is read, as from a file.
+MOST_BYTES = 16_000_000
+
 #: Characters of a progress bar.
 BAR = 20
 
@@ -45,9 +48,15 @@ def output(help: str) -> Callable[[F], F]:
 
 def scenario(file: Path) -> Scenario:
     """The scenario of a file; of standard input if that is ``-``."""
+    from lasthop.errors import ScenarioError
     from lasthop.scenario import from_text, load
 
-    return from_text(sys.stdin.read(), origin="<stdin>") if str(file) == "-" else load(file)
+    if str(file) != "-":
+        return load(file)
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ScenarioError(f"<stdin> is larger than {MOST_BYTES // 1_000_000} MB; is it a scenario?")
+    return from_text(data.decode(errors="surrogateescape"), origin="<stdin>")
 
 
 #: Write even where something else stands.
