@@ -181,7 +181,10 @@ impl Sender {
         self.timeouts_in_a_row = 0;
         if self.election.acker() == Some(report.receiver) {
             if ack.leaving {
+                // The next packet elects another (draft-ietf-rmt-bb-pgmcc-03 §2.3.2).
                 self.election.dismiss();
+                self.forget();
+                self.window.on_vacancy();
             } else {
                 let age = now.since(report.echo);
                 self.rto.on_sample(age, true);
@@ -223,7 +226,7 @@ impl Sender {
         }
     }
 
-    fn on_expiry(&mut self, now: Instant) {
+    fn on_expiry(&mut self) {
         self.deadline = None;
         self.counts.timeouts += 1;
         self.counts.stalls += u64::from(!self.flight.has_data());
@@ -239,12 +242,12 @@ impl Sender {
         if !self.config.reliable && self.outbox.give_up() {
             self.tell_over = self.seat.hears.received;
         }
-        self.arm(now);
     }
 
     /// With literal tokens nothing may be in flight and still nothing may be sent: only a timeout helps.
     fn arm(&mut self, now: Instant) {
-        let waits = !self.outbox.is_empty() && self.window.tokens(self.flight.count()) < 1.0;
+        let waits = (!self.outbox.is_empty() || self.transmit.peek().is_some())
+            && self.window.tokens(self.flight.count()) < 1.0;
         if self.deadline.is_none() && (self.flight.has_data() || (waits && self.flight.count() == 0)) {
             self.deadline = Some(now + self.rto.rto());
         }
@@ -351,8 +354,9 @@ impl Timed for Sender {
     fn on_timeout(&mut self, now: Instant) {
         self.flight.land_repairs(now);
         if self.deadline.is_some_and(|deadline| deadline <= now) {
-            self.on_expiry(now);
+            self.on_expiry();
         }
+        self.arm(now);
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -410,7 +414,9 @@ impl Endpoint for Sender {
             let path = PgmPath { trail: self.transmit.trail(), next: self.next };
             return self.write(packet, SPM_BYTES, PgmHeader::Path(path));
         }
-        if self.window.tokens(self.flight.count()) >= 1.0 {
+        // Without an acker one packet at a time is in flight: none is acknowledged, each asks for an election.
+        let elects = self.election.acker().is_none();
+        if self.window.tokens(self.flight.count()) >= 1.0 && !(elects && self.flight.count() > 0) {
             let action = self.write_repair(now, packet).or_else(|| self.write_data(now, packet));
             if action.is_some() {
                 return action;
@@ -460,3 +466,6 @@ impl Endpoint for Sender {
         probe.distribution("rtt_ms", 1e-6, &self.round_trips);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,6 +90,11 @@ impl Window {
         self.cuts += 1;
     }
 
+    /// The acker has left, and with it its ACKs: a packet may leave that elects another (§2.3.2).
+    pub fn on_vacancy(&mut self) {
+        self.t = self.t.max(1.0);
+    }
+
     /// There is an acker where there was none (§3): packets sent before will not be acknowledged.
     pub fn on_election(&mut self) {
         self.t = (self.t + 1.0).min(self.w);
