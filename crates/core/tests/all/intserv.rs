@@ -257,6 +257,24 @@ fn with_a_floor_the_narrowest_hop_decides_for_all() {
     assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (900.0, 200.0));
 }
 
+/// The flow before it has ended, and is torn down after a period of refresh.
+#[test]
+fn what_becomes_free_is_given_at_the_next_refresh() {
+    let mut net = Net::new(4, &[(0, 1), (1, 2), (1, 3)]);
+    let refresh = Duration::from_secs(1);
+    let asks = [Notice::Open, Notice::Write(8), Notice::Close].map(|ask| (us(1), ask));
+    let large = Config { refresh, ..Config::with_rate(kbps(700)) };
+    net.flow_of(0, 3, &large, us(1), Box::new(Asks(VecDeque::from(asks))));
+    let config = Config { refresh, floor: Some(kbps(100)), ..Config::with_rate(kbps(400)) };
+    let flow = net.flow(0, 2, &config, us(300_000), ONE);
+    net.run(480);
+    assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (900.0, 200.0));
+    net.run(10_000);
+    assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (400.0, 400.0));
+    assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
+    assert_eq!(net.receiver(flow, "confirmed_bps"), Some(400e3));
+}
+
 #[test]
 fn data_wait_for_nothing_by_default_and_are_policed_once_admitted() {
     let mut net = Net::new(3, &[(0, 1), (1, 2)]);

@@ -279,8 +279,10 @@ impl Timed for Receiver {
             self.forget();
         }
         if self.soft.refresh_at <= now {
-            // A refused receiver tries again.
-            self.ask(if self.confirmed.is_none() { flag::CONFIRM } else { 0 });
+            // A receiver that was refused, or given less than it asked for, tries again.
+            let wanted = self.path.map_or(self.rate, |path| path.rate);
+            self.rate = wanted;
+            self.ask(if self.confirmed == Some(wanted) { 0 } else { flag::CONFIRM });
             self.soft.refresh_later(now);
         }
     }
