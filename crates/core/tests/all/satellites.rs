@@ -151,7 +151,7 @@ fn planes_of_element_sets_close_where_they_go_all_around() {
         // Counterparts are at most a place apart on their orbits, a ninth of a turn with the 15 degrees between planes.
         let [a, b] = link.ends.map(|end| closed.bodies[end as usize].position(0.0));
         assert!(
-            distance(a, b) < 2.0 * length(a) * (20_f64).to_radians().sin(),
+            distance(a, b) < 2.0 * length(a) * libm::sin(20_f64.to_radians()),
             "{link:?} is {} km long",
             distance(a, b)
         );

@@ -258,7 +258,7 @@ fn dctcp_fills_a_link_that_marks_above_a_threshold() {
 }
 
 /// The rate of the link falls to a tenth: marks lower the window a little, and the queue overflows within the same window of data. The losses halve the
-/// window (RFC 8257 §3.5), so what is sent again finds room, and the timer does not expire.
+/// window (RFC 8257 §3.5), so segments sent again find room, and the timer does not expire.
 #[test]
 fn dctcp_answers_losses_that_follow_marks() {
     let results = run(
