@@ -156,14 +156,17 @@ def test_the_report_opens_offline(reproduced, width, dark):
 @needs_browser
 def test_judgements_are_on_paper(reproduced):
     """On the screen they are folded."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
     folder, document = reproduced
     there = """return [...document.querySelectorAll('.claim dl, #matrix table')].map(one => one.checkVisibility({
         contentVisibilityAuto: true}) && one.offsetHeight > 0)"""
     with opened(folder / "report.html") as browser:
         assert not any(browser.execute_script(there))
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        shown = browser.execute_script(there)
-        assert all(shown) and len(shown) == len(document["claims"]) + 1
+        # The page is laid out anew in its own time.
+        shown = WebDriverWait(browser, 30).until(lambda _: all(made := browser.execute_script(there)) and made)
+        assert len(shown) == len(document["claims"]) + 1
 
 
 def test_the_reports_lines_have_names(reproduced):
