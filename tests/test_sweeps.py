@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, stopped
 from lasthop import files, sweeps
+from lasthop.stats import estimate
 from lasthop.sweeps import record
 from lasthop.sweeps.plan import fingerprint
 
@@ -631,6 +632,29 @@ WRONG = {
     "empty value": ("link.radio.delay=20 ms,,30 ms", ["a value is empty"]),
     "twice": ("link.radio.delay=20 ms,20 ms", ["the value 20 ms is there twice"]),
 }
+
+
+def test_what_cells_of_hsdpa_carried_and_dropped_is_printed():
+    """At each point the means of single runs; a key whose values are texts and tables."""
+    scenario = {
+        "duration": "5 s",
+        "link": [{"name": "wire", "between": ["server", "node_b"], "rate": "100 Mbit/s"}],
+        "hsdpa": [{"name": "cell", "node": "node_b", "ues": 2, "rings": 0}],
+        "flow": [{"from": "server", "to": "cell.ue[*]"}],
+    }
+    queues = ["codel", {"droptail": {"limit": "20 packets"}}]
+    text = repr(lh.sweep(scenario, vary={"hsdpa.queue": queues}, seeds=2))
+    lines = [line for line in text.splitlines() if "cell.cell[0]" in line]
+    assert len(lines) == len(queues)
+    for queue, line in zip(queues, lines, strict=True):
+        runs = [lh.run(lh.load(scenario).with_({"hsdpa.queue": queue}), seed=seed) for seed in (1, 2)]
+        cells = [one.tables["cells"].rows()[0] for one in runs]
+        drops = [sum(row["dropped_packets"] for row in one.tables["bearers"].rows()) for one in runs]
+        assert sum(drops) > 0
+        used = estimate(100 * cell["used_slots"] / cell["slots"] for cell in cells)
+        assert line.endswith(str(estimate(drops)))
+        assert f"  {used}  " in line
+        assert f"  {drops[0]}" in next(one for one in repr(runs[0]).splitlines() if one.startswith("cell.cell[0]"))
 
 
 def test_a_star_stands_for_all_parts_of_a_list(quick):

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import takewhile
+from itertools import groupby, takewhile
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -343,16 +343,15 @@ def _cells_of_points(sweep: Sweep) -> str:
     """What the slots of each cell of HSDPA carried at each point of a sweep: means over the seeds."""
     if not {"cells", "bearers"} <= sweep.tables.keys() or "used_slots" not in sweep.tables["cells"].columns:
         return ""
-    runs: dict[tuple[Any, ...], list[list[dict[str, Any]]]] = {}
-    for table, name in enumerate(("cells", "bearers")):
-        for row in sweep.tables[name].rows():
-            run = tuple(row[key] for key in sweep.vary), row["seed"]
-            runs.setdefault(run, [[], []])[table].append(row)
-    lines = []
-    for values in sweep.points:
-        point = tuple(label(value) if isinstance(value, (dict, list)) else value for value in values.values())
-        mine = [_slots(*tables) for (at, _), tables in runs.items() if at == point]
-        lines += [values | row for row in _means(SHARED, mine)]
+
+    def run(row: dict[str, Any]) -> tuple[Any, ...]:
+        return *(row[key] for key in sweep.vary), row["seed"]
+
+    # Rows stand in the order of the plan.
+    bearers = {of: [*rows] for of, rows in groupby(sweep.tables["bearers"].rows(), run)}
+    cells = [(of, _slots([*rows], bearers.get(of, []))) for of, rows in groupby(sweep.tables["cells"].rows(), run)]
+    points = [[mine for _, mine in runs] for _, runs in groupby(cells, lambda one: one[0][:-1])]
+    lines = [values | row for values, runs in zip(sweep.points, points, strict=True) for row in _means(SHARED, runs)]
     return _cut([(key, [key]) for key in sweep.vary] + SHARED, lines, sweep.vary)
 
 
