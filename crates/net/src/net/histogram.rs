@@ -133,7 +133,7 @@ impl Histogram {
         Self {
             counts: Counts::Wide(counts.collect()),
             first: self.first,
-            zeros: self.zeros - before.zeros,
+            zeros: self.zeros.saturating_sub(before.zeros),
             total: self.total - before.total,
         }
     }
