@@ -170,14 +170,17 @@ def grid(built, rates=(1, 2, 3), seeds=(1, 2), wrong=()):
 
 def test_a_grid_is_run_with_all_seeds(tmp_path):
     told = []
-    bench = Bench("quick", tmp_path, total=6, threads=2, progress=told.append)
+    bench = Bench("quick", tmp_path, total=6, threads=2, progress=lambda *at: told.append(at))
     made = bench.grids([grid([])])["rates"]
     assert made.values["bytes"].shape == (3, 2)
     assert (made.values[CPU] > 0).all()
     for place, rate in enumerate((1, 2, 3)):
         alone = [_run(rate, seed) for seed in (1, 2)]
         assert made.at("bytes", rate=rate).tolist() == alone, place
-    assert told[0] == 0 and told[-1] == 1 and told == sorted(told)
+    assert told[0] == (0, 6) and told[-1] == (6, 6) and told == sorted(told)
+    bench.expect(4)
+    bench.grids([grid([], (4, 5))])
+    assert told[-1] == (10, 10) and (6, 10) in told and told == sorted(told)
 
 
 def test_rows_are_kept_beside_the_numbers(tmp_path):
@@ -210,11 +213,11 @@ def test_an_interrupted_campaign_goes_on_where_it_ended(tmp_path):
         bench.grids([grid([], rates, wrong=(wrong,))])
     assert len(unfinished(tmp_path)) == 1
     told, again = [], []
-    bench = Bench("quick", tmp_path, total=16, threads=1, progress=told.append)
+    bench = Bench("quick", tmp_path, total=16, threads=1, progress=lambda *at: told.append(at))
     made = bench.grids([grid(again, rates)])["rates"]
     finished = set(rates) - set(again[1:])
     assert wrong not in finished and set(order[1:5]) <= finished
-    assert told[0] == pytest.approx(len(finished) / 8)
+    assert told[0] == (2 * len(finished), 16)
     assert (made.values["bytes"] == whole.values["bytes"]).all()
     bench.clear()
     assert not unfinished(tmp_path)

@@ -110,16 +110,21 @@ class Progress:
         self._bar: BarOfRich | None = None
 
     def __call__(self, share: float) -> None:
+        """This share of the total is done."""
+        self.at(share * self._total, self._total)
+
+    def at(self, done: float, total: float) -> None:
+        """This much is done, of a total that may grow."""
         now = time.monotonic()
-        began, already = self._first = self._first or (now, share)
+        began, already = self._first = self._first or (now, done)
         if now < self._next:
             return
         self._next = now + (0.2 if self._terminal else 10.0)
-        text = f"{self._what}: {share * self._total:.0f} of {self._total:.0f} {self._unit}"
-        if share > already:
-            text += f", {clock((now - began) * (1 - share) / (share - already))} left"
+        text = f"{self._what}: {done:.0f} of {total:.0f} {self._unit}"
+        if done > already:
+            text += f", {clock((now - began) * (total - done) / (done - already))} left"
         if self._terminal:
-            self._draw(text, share)
+            self._draw(text, done / total)
         else:
             click.echo(text, err=True)
 

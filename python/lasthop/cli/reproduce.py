@@ -53,7 +53,7 @@ def reproduce(
     folder = output or Path("out") / study.name
     try:
         with common.Progress(study.name, study.runs(mode), "runs", quiet=quiet) as progress:
-            outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress, force=force)
+            outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress.at, force=force)
     except KeyboardInterrupt:
         if bench.unfinished(folder):
             again = shlex.join(["lasthop", *sys.argv[1:]])

@@ -284,16 +284,19 @@ def reproduce(
     folder: Path,
     *,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
     force: bool = False,
 ) -> Outcome:
-    """Runs a study, judges its claims, and writes figures, data and report into ``folder``."""
+    """Runs a study, judges its claims, and writes figures, data and report into ``folder``.
+
+    ``progress`` gets how many runs are done, and of how many: more are added when it is known which readings to cross.
+    """
     with files.claimed(folder, made_by=MADE_BY, force=force):
         return _reproduce(study, mode, folder, threads, progress)
 
 
 def _reproduce(
-    study: Study, mode: str, folder: Path, threads: int | None, progress: Callable[[float], None] | None
+    study: Study, mode: str, folder: Path, threads: int | None, progress: Callable[[float, int], None] | None
 ) -> Outcome:
     from lasthop import plot
     from lasthop.report import write_report

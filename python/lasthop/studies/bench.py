@@ -48,10 +48,13 @@ class Bench:
         *,
         total: int,
         threads: int | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Callable[[float, int], None] | None = None,
         code: str = "",
     ) -> None:
-        """What an interrupted campaign has finished counts for the same ``code`` of the study alone."""
+        """What an interrupted campaign has finished counts for the same ``code`` of the study alone.
+
+        ``progress`` gets how many runs are done, and of how many that are known by then.
+        """
         #: `quick` or `full`.
         self.mode = mode
         self._code = code
@@ -65,7 +68,7 @@ class Bench:
 
     def _tell(self, runs: float) -> None:
         if self._progress:
-            self._progress(min(1.0, (self._done + runs) / self._total))
+            self._progress(min(self._done + runs, self._total), self._total)
 
     def run(
         self, work: Sequence[tuple[Scenario, int]], reduce: Callable[[Result], T], *, counts: bool = True
