@@ -12,6 +12,7 @@ import lasthop as lh
 import pytest
 from conftest import EXAMPLES, ROOT
 from lasthop.scenario import from_text
+from lasthop.stats import number
 
 TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
 
@@ -201,6 +202,29 @@ def test_means_over_seeds_show_the_cells_too(lasthop):
         text = lasthop("run", ROOT / "examples" / f"{example}.toml", "--seeds", 2).stdout
         assert all(head in text.partition("goodput_kbps")[0] for head in heads), example
         assert "±" in text.partition("goodput_kbps")[0]
+
+
+def test_acknowledgements_that_wait_for_a_slow_channel_up_are_seen(lasthop):
+    """One terminal on HS-DSCH, whose acknowledgements need more than the 32 kbit/s of its channel up."""
+    (lasthop.folder / "fast.toml").write_text("""
+duration = "20 s"
+link = [{name = "core", between = ["server", "rnc"], rate = "100 Mbit/s", delay = "20 ms"}]
+flow = [{name = "download", from = "server", to = "cell.ue[0]"}]
+[[cell]]
+name = "cell"
+rnc = "rnc"
+attachment = "high_speed"
+hs_dsch.category = 10
+hs_dsch.cqi = [[[1, 25]]]
+""")
+    lines = lasthop("run", "fast.toml").stdout.splitlines()
+    head = next(line for line in lines if line.startswith("radio"))
+    up = next(line for line in lines if line.startswith("cell up"))
+    assert head.split()[-1] == "queue_bytes"
+    waiting = lh.run(lasthop.folder / "fast.toml").bearers.to_pandas().set_index("bearer").queue_bytes["cell.ue[0] up"]
+    assert up.endswith(f"  {number(waiting)}")
+    # 32 kbit/s carry 100 PDUs in a second, and an acknowledgement of 40 B needs more than one of them.
+    assert waiting > 5_000
 
 
 def test_many_flows_of_one_kind_take_few_lines(lasthop):

@@ -262,6 +262,7 @@ RADIO = [
     ("sent_pdus", ["sent_pdus"]),
     ("again_pct", ["again_pct"]),
     ("air_lost_pct", ["air_lost_pct"]),
+    ("queue_bytes", ["queue_bytes"]),
 ]
 
 
@@ -383,7 +384,7 @@ def _radio(result: Result) -> list[dict[str, Any]]:
         if all(row.get(name) is None for name in SENT_PDUS):
             continue
         cell, direction = row["bearer"].rpartition(".ue[")[0], row["bearer"].rpartition(" ")[2]
-        mine = sums.setdefault(f"{cell} {direction}", dict.fromkeys((*SENT_PDUS, "air_lost_pdus"), 0))
+        mine = sums.setdefault(f"{cell} {direction}", dict.fromkeys((*SENT_PDUS, "air_lost_pdus", "queue_bytes"), 0))
         for name in mine:
             mine[name] += row.get(name) or 0
     lines = []
@@ -393,6 +394,7 @@ def _radio(result: Result) -> list[dict[str, Any]]:
         lines.append(
             {"radio": name, "sent_pdus": sent}
             | {head: 100 * count / sent if sent else None for head, count in share.items()}
+            | {"queue_bytes": mine["queue_bytes"]}
         )
     return lines
 
