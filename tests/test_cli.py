@@ -160,6 +160,8 @@ def test_schema_of_everything_and_of_a_part(lasthop):
     assert len(lasthop("schema", "--all").stdout.splitlines()) > 1000
     assert "droptail" in lasthop("schema", "droptial", code=2).stderr
     field = lasthop("schema", "max_dat").stdout
+    assert "link.queue.red" in lasthop("schema", "hsdpa.queue.red").stdout, "described where it is first"
+    assert "no section" in lasthop("schema", "hsdpa.rate.red", code=2).stderr
     assert "cell.rlc.am" in field and "| `max_dat` |" in field and "| `buffer` |" not in field
 
 

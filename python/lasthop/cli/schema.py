@@ -31,7 +31,7 @@ def schema(name: str | None, every: bool, as_json: bool) -> None:
     except ScenarioError as error:
         if as_json:
             raise
-        if not (found := _sections(str(name)) or _fields(str(name))):
+        if not (found := _sections(str(name)) or _fields(str(name)) or _described_elsewhere(str(name))):
             if "did you mean" not in str(error) and (near := _near(str(name))):
                 raise click.UsageError(f"no section or field is called {name!r}; did you mean {near!r}?") from None
             raise
@@ -94,6 +94,12 @@ def _fields(name: str) -> str:
             head = next((at for at, line in enumerate(lines) if line.startswith("| field |")), None)
             found.append("\n".join([path, "", *([] if head is None else lines[head : head + 2]), *mine, ""]))
     return "\n".join(found)
+
+
+def _described_elsewhere(name: str) -> str:
+    """A choice of a field with the same choices as one described before: `hsdpa.queue.red` is `link.queue.red`."""
+    path, _, choice = name.rpartition(".")
+    return _sections(f"{path.rpartition('.')[2]}.{choice}") if _fields(path) else ""
 
 
 def _near(name: str) -> str | None:
