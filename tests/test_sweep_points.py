@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from itertools import pairwise
 
 import lasthop as lh
 import numpy as np
 import pytest
 from lasthop import plot
+from lasthop.cli.sweep import values
 from looks import faults
 
 #: A download by one of the modes of RLC, whose entities count different things.
@@ -196,3 +198,27 @@ def test_whole_numbers_beyond_those_of_a_double_stay_apart():
     s = lh.sweep(LINK, vary={"record.most_rows": most})
     assert [row["record.most_rows"] for row in s.means("flows")] == most
     assert s.flows["record.most_rows"].tolist() == list(map(str, most))
+
+
+QUEUES = [{"droptail": {"limit": "20 packets"}}, "codel", {"pie": {"target": "30 ms"}}, {"red": {}}]
+
+
+def test_tables_are_written_as_the_command_takes_them(lasthop, tmp_path):
+    """A value can be copied from what is printed, and reads as it was given in Python."""
+    s = lh.sweep(LINK, vary={"link.radio.queue": QUEUES}, seeds=2, folder=tmp_path / "queues")
+    printed = [*dict.fromkeys(s.flows["link.radio.queue"])]
+    assert printed == ['{droptail = {limit = "20 packets"}}', "codel", '{pie = {target = "30 ms"}}', "{red = {}}"]
+    assert values([f"link.radio.queue={','.join(printed)}"]) == {"link.radio.queue": QUEUES}
+    again = lasthop("sweep", "--collect", "-o", "queues", "--against", f"link.radio.queue={printed[2]}").stdout
+    assert f"difference to link.radio.queue = {printed[2]}" in again
+
+
+def test_tables_have_their_words_in_pictures():
+    s = lh.sweep(LINK, vary={"link.radio.queue": QUEUES, "link.radio.loss": [{"bernoulli": {"p": 0.01}}]}, seeds=1)
+    axes = plot.across(s, "goodput_kbps")
+    ticks = axes.get_xticklabels()
+    said = [" ".join(tick.get_text().split()) for tick in ticks]
+    assert said == ["droptail (limit 20 packets)", "codel", "pie (target 30 ms)", "red"]
+    extents = [tick.get_window_extent() for tick in ticks]
+    assert all(left.x1 < right.x0 for left, right in pairwise(extents)), "none reaches into the next"
+    assert "bernoulli (p 0.01)" in axes.containers[0].get_label() and not faults(axes.figure)

@@ -709,6 +709,7 @@ def test_other_wrong_words(quick, lasthop):
         ('"a,b",c', ["a,b", "c"]),
         ("droptail,{red = {max_p = 0.1, min = 5}}", ["droptail", {"red": {"max_p": 0.1, "min": 5}}]),
         ("[1, 2],[3]", [[1, 2], [3]]),
+        ('{"red": {"max_p": 0.1}}, [null],{"red"', [{"red": {"max_p": 0.1}}, [None], '{"red"']),
     ],
 )
 def test_values_on_the_command_line(text, expected):

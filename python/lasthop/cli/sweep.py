@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -199,7 +200,7 @@ def _forecast(asked: Plan, part: tuple[int, int], workers: int, *, as_json: bool
 
 
 def values(vary: Sequence[str], option: str = "--vary") -> dict[str, list[Any]]:
-    """The values of each `--vary KEY=V1,V2`: numbers, truth values and tables as in TOML, anything else text."""
+    """The values of each `--vary KEY=V1,V2`: numbers, truth values and tables as in TOML or JSON, else text."""
     chosen: dict[str, list[Any]] = {}
     for text in vary:
         key, equals, rest = text.partition("=")
@@ -236,15 +237,25 @@ def _value(text: str, whole: str) -> Any:
     if not text:
         raise click.UsageError(f"--vary {whole!r}: a value is empty")
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
+        value = _read(text)
     except (RecursionError, ValueError):
         # Brackets in a thousand brackets, a number of a thousand digits.
         raise click.UsageError(f"--vary {whole[:60]!r}…: a value is nested too deep, or too long a number") from None
     # A date is no value of a scenario, and `inf` no number.
     plain = isinstance(value, (bool, int, str, list, dict)) or (isinstance(value, float) and math.isfinite(value))
     return value if plain else text
+
+
+def _read(text: str) -> Any:
+    """A value of TOML, or a table or a list of JSON; else text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        return json.loads(text) if text[0] in "{[" else text
+    except json.JSONDecodeError:
+        return text
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

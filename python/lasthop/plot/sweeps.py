@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -58,7 +59,7 @@ def across(
     import numpy as np
 
     from lasthop.sweeps import Sweep
-    from lasthop.sweeps.vary import Vary, label
+    from lasthop.sweeps.vary import Vary, words
 
     if not isinstance(sweep, Sweep):
         raise TypeError(
@@ -89,7 +90,7 @@ def across(
     looks = _looks(["" if transports is None else str(transports[line]) for line in lines])
     for start, place in lines:
         y, error = mean[points[start], place], half[points[start], place]
-        others = [label(value) for other, value in sweep.points[start].items() if other != key]
+        others = [words(value) for other, value in sweep.points[start].items() if other != key]
         name = ", ".join([*([next(iter(grid.things[place].values()))] if len(grid.things) > 1 else []), *others])
         across = [x[one] + beside * len(ends) for one in order]
         style = looks[len(ends)] if axis else {**looks[len(ends)], "linestyle": "none"}
@@ -114,7 +115,7 @@ def across(
     axes.set_ylabel(quantity_label(metric) + (f"\nmean of {table}" if is_mean else ""))
     if not axis:
         middles = [place + beside * (len(ends) - 1) / 2 for place in x]
-        axes.set_xticks(middles, [label(value) for value in values], parse_math=False)
+        axes.set_xticks(middles, _beneath(axes, [words(value) for value in values]), parse_math=False)
         axes.margins(x=0.2)
     lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
     if lowest >= 0:
@@ -123,6 +124,13 @@ def across(
         axes.set_ylim(0.0, 1.05 * highest or None)
     name_lines(axes, ends, plain=True)
     return axes
+
+
+def _beneath(axes: Axes, names: Sequence[str]) -> list[str]:
+    """Names of points that stand 1 apart, in lines that do not reach into one another."""
+    # A margin of a fifth on either side; a letter of 8 points is some 4.5 wide.
+    apart = axes.get_window_extent().width * 72 / axes.figure.dpi / max(1.0, 1.4 * (len(names) - 1))
+    return [textwrap.fill(name, max(1, int(apart / 4.5)), break_long_words=False) for name in names]
 
 
 def _looks(transports: Sequence[str]) -> list[dict[str, Any]]:

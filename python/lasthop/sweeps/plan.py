@@ -19,7 +19,7 @@ from lasthop.comparison import differing
 from lasthop.errors import ScenarioError
 from lasthop.scenario import EACH, Scenario, from_text
 from lasthop.stats import number
-from lasthop.sweeps.vary import Vary, label
+from lasthop.sweeps.vary import Vary, in_line, label
 from lasthop.sweeps.work import Task
 
 __all__ = ["DECIDES", "Plan", "fingerprint"]
@@ -125,8 +125,8 @@ class Plan:
                 mine = said.get(value) if isinstance(said, dict) and isinstance(value, str) else None
                 if isinstance(mine, dict) and mine:
                     notes.append(
-                        f"{key} = {value} has the defaults of {value}, without {_in_line(mine)} of the scenario. "
-                        f"To keep that, write {_in_line({value: mine})} in the place of {value}"
+                        f"{key} = {value} has the defaults of {value}, without {in_line(mine)} of the scenario. "
+                        f"To keep that, write {in_line({value: mine})} in the place of {value}"
                     )
         return notes
 
@@ -215,15 +215,6 @@ class Plan:
 def _covers(whole: Sequence[str], key: Sequence[str]) -> bool:
     """Whether the key is in what another sets, which may be a part of each of several."""
     return len(whole) <= len(key) and all(one in (part, EACH) for one, part in zip(whole, key, strict=False))
-
-
-def _in_line(value: Any) -> str:
-    """Plain data as a value of TOML on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_in_line(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_in_line, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Places = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["Vary", "hint", "label"]
+__all__ = ["Vary", "hint", "in_line", "label", "words"]
 
 #: What a sweep varies otherwise, or what makes no difference to vary.
 _REFUSED = {
@@ -31,6 +32,9 @@ _REFUSED = {
 
 #: Whole numbers up to this are exact among numbers with a point.
 _EXACT = 2**53
+
+#: Keys that TOML takes without quotes.
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Vary:
@@ -123,10 +127,28 @@ class Vary:
 
 
 def label(value: Any) -> str:
-    """A varied value for reading, and for the tables."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    """A varied value for reading, and for the tables: as ``--vary`` takes it."""
+    return value if isinstance(value, str) else in_line(value)
+
+
+def words(value: Any) -> str:
+    """A varied value for pictures, without the signs of TOML: ``droptail (limit 20 packets)``."""
+    if not isinstance(value, dict):
+        return label(value)
+    return ", ".join(
+        f"{key} ({words(one)})" if one and isinstance(one, dict) else f"{key} {words(one)}".rstrip()
+        for key, one in value.items()
+    )
+
+
+def in_line(value: Any) -> str:
+    """Plain data as a value of TOML on one line."""
+    if isinstance(value, dict):
+        pairs = (f"{key if _BARE.fullmatch(key) else in_line(key)} = {in_line(one)}" for key, one in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(in_line, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _values(key: str, values: Iterable[Any]) -> list[Any]:
