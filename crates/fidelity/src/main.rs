@@ -52,7 +52,7 @@ impl Arguments {
             }
         }
         if arguments.folders.is_empty() {
-            let all = ["ns2", "ns2-2", "ns2-3", "eurane", "eurane-2", "modern", "traces", "live"];
+            let all = ["ns2", "ns2-2", "ns2-3", "eurane", "eurane-2", "modern", "modern-2", "traces", "live"];
             arguments.folders.extend(all.map(|folder| Path::new("tests/reference").join(folder)));
         }
         Ok(arguments)
