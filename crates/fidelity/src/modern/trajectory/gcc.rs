@@ -29,11 +29,7 @@ pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
     let path = Stretch::all(&times, &capacity, &vec![2.0 * one_way; times.len()]);
     let lost = log.numbers("lost")?;
     let rate = log.numbers("sent_bps")?;
-    // No REMB comes in the first three seconds: the median, since a tenth of a second has three frames, or four.
-    let mut start: Vec<f64> =
-        times.iter().zip(&rate).filter(|(time, _)| **time <= 3.0).map(|(_, rate)| *rate).collect();
-    start.sort_by(f64::total_cmp);
-    let start = start.get(start.len() / 2).copied().unwrap_or(LEAST).clamp(LEAST, MOST);
+    let start = start(times[0], rate[0]).clamp(LEAST, MOST);
     let theirs = Samples {
         rate,
         queue: log.numbers("queue_ms")?,
@@ -42,6 +38,13 @@ pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
     };
     let ours = Run::new(path.clone(), one_way, start, loses).samples(&times);
     Ok(super::compare(&ours, &theirs, &times, &path, PACKET))
+}
+
+/// The rate at the start, bit/s, of the one in the first sample. No REMB has come back by then, and the frame with which the sample ends is in it,
+/// as that of the start is.
+fn start(first: f64, rate: f64) -> f64 {
+    let frames = (first * FRAMES).ceil() + 1.0;
+    (first * rate).round() / frames * FRAMES
 }
 
 struct Run {
