@@ -105,22 +105,16 @@ impl Sender {
             self.queue.push_back(Packet { at: now, bytes: packet, number: self.numbers, marker: left == 0 });
             self.numbers += 1;
         }
-        let first = self.queue.front();
-        let frame = NewFrame {
-            bytes,
-            queued: self.queue.iter().map(|packet| u64::from(packet.bytes)).sum(),
-            waited: first.map_or(0, |packet| now - packet.at),
-            next: first.map(|packet| packet.bytes),
-        };
-        let clears = self.scream.refreshes(now);
-        if clears {
+        let queued = self.queue.iter().map(|packet| u64::from(packet.bytes)).sum();
+        let waited = self.queue.front().map_or(0, |packet| now - packet.at);
+        // updateTargetBitrate comes before newMediaFrame looks at the first packet's size.
+        self.discard(now);
+        let frame = NewFrame { bytes, queued, waited, next: self.queue.front().map(|packet| packet.bytes) };
+        if self.scream.refreshes(now) {
             self.scream.on_cleared_frame(now, &frame);
+            self.queue.clear();
         } else {
             self.scream.on_frame(now, &frame);
-        }
-        self.discard(now);
-        if clears {
-            self.queue.clear();
         }
     }
 
@@ -174,5 +168,23 @@ impl Sender {
             self.discarded_at = now;
             self.discarded = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets that a frame finds too old are discarded before it is asked how large the first packet is: none is then.
+    #[test]
+    fn the_size_of_a_discarded_packet_is_not_seen() {
+        let mut sender = Sender::new(1, super::super::ENCODERS[0], false);
+        sender.on_frame(1, 1_000);
+        let full = sender.scream.limit();
+        // The largest packet of a second and of the one before is forgotten; 100 bytes are the least.
+        sender.scream.poll(2 + PER_SECOND);
+        sender.scream.poll(3 + 2 * PER_SECOND);
+        sender.on_frame(3 + 2 * PER_SECOND, 500);
+        assert_eq!(full - sender.scream.limit(), 900.0);
     }
 }
