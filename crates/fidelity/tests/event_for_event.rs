@@ -79,7 +79,7 @@ fn eurane() {
 #[test]
 fn eurane_hsdpa() {
     check("eurane/hsdpa", 79);
-    check("eurane-2/hsdpa", 11);
+    check("eurane-2/hsdpa", 13);
 }
 
 /// Today's controllers against logs of their own code, step by step and by summaries, and runs of ns-3 by their means.

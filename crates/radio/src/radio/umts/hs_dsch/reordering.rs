@@ -30,6 +30,11 @@ impl<T> Reordering<T> {
         Self { window, timer, next_expected: 0, later: VecDeque::new(), edge: 0, t1: None, missed: 0 }
     }
 
+    /// How long T1 runs.
+    pub fn timer(&self) -> Duration {
+        self.timer
+    }
+
     /// Whether a block of this number would be discarded, as one that has been handed up or was given up.
     pub fn is_too_old(&self, tsn: u32) -> bool {
         tsn < self.next_expected || tsn + self.window < self.edge

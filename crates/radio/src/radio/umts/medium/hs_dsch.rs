@@ -209,19 +209,30 @@ impl Umts {
 
     fn arm_t1(&mut self, core: &mut Core, terminal: u32) {
         let Some(hs) = &mut self.hs_dsch else { return };
-        let Terminal { reordering, t1_alarm, .. } = &mut hs.terminals[terminal as usize];
-        t1_alarm.set(core, reordering.next_timeout());
+        let Terminal { reordering, t1_alarm, t1, .. } = &mut hs.terminals[terminal as usize];
+        let expires = reordering.next_timeout();
+        if t1.map(|(at, _)| at) != expires {
+            *t1 = expires.zip(core.float()).map(|(at, now)| (at, now.after_duration(reordering.timer())));
+        }
+        t1_alarm.set(core, expires);
     }
 
     fn wake_t1(&mut self, core: &mut Core, terminal: u32) {
         let now = core.now();
         let Some(hs) = &mut self.hs_dsch else { return };
-        let Terminal { reordering, t1_alarm, .. } = &mut hs.terminals[terminal as usize];
+        let lands = hs.landing.front().is_some_and(|(at, _)| *at == now);
+        let Terminal { reordering, t1_alarm, t1, .. } = &mut hs.terminals[terminal as usize];
         if !t1_alarm.rings(core) {
             return;
         }
+        let time = t1.map(|(_, time)| time);
+        // By ns-2's clock a block that comes at this instant may come first.
+        if lands && time.is_some_and(|time| self.ns2_clock.at_terminal(now).is_some_and(|block| block < time)) {
+            return t1_alarm.set(core, Some(now));
+        }
         let up = &mut hs.up;
         reordering.on_timeout(now, |pdus| up.push(pdus));
+        self.tell_time(core, time);
         self.hand_up(core, terminal);
     }
 }

@@ -15,7 +15,7 @@ use crate::radio::umts::hs_dsch::pdus_of;
 use crate::radio::umts::hs_dsch::queue::Queue;
 use crate::radio::umts::hs_dsch::reordering::Reordering;
 use crate::radio::umts::hs_dsch::setup::Setup;
-use lasthop_net::engine::{Decibel, Duration, Instant, Stream, Target};
+use lasthop_net::engine::{Decibel, Duration, FloatTime, Instant, Stream, Target};
 use lasthop_net::net::medium::Access;
 use lasthop_net::net::observe::{PduStep, Place, Probe};
 use lasthop_net::net::{Change, Core, Observation, SeenBlock};
@@ -63,6 +63,8 @@ pub(super) struct Terminal {
     pub(super) queue: Queue,
     pub(super) reordering: Reordering<Vec<Pdu>>,
     pub(super) t1_alarm: Alarm,
+    /// When T1 expires, and that by ns-2's clock if it is followed.
+    pub(super) t1: Option<(Instant, FloatTime)>,
     pub(super) draws: Stream,
     pub(super) counts: Counts,
 }
@@ -86,6 +88,7 @@ impl HsDsch {
             queue: Queue::default(),
             reordering: Reordering::new(setup.window, setup.t1),
             t1_alarm: alarm(T1 + number),
+            t1: None,
             draws: core.stream(core.place_name(*down), "blocks"),
             counts: Counts::default(),
         };
