@@ -208,14 +208,16 @@ impl State {
 
     /// Whether an acknowledgement is sent now; else a timer is armed (`__tcp_ack_snd_check`).
     fn decide(&mut self, now: Instant) -> bool {
-        let full = self.data.rcv_nxt - self.acked > self.rcv_mss;
-        if full || self.quick > 0 || self.at_once {
+        if self.quick > 0 || self.at_once {
             return true;
         }
         if self.data.blocks.is_empty() {
             // The application has read everything: `tcp_cleanup_rbuf`.
-            return self.pushed || self.delay(now);
+            let full = self.data.rcv_nxt - self.acked > self.rcv_mss;
+            return full || self.pushed || self.delay(now);
         }
+        // With a gap behind it not even a full advance is answered before the application has read: what waits takes from a window that no
+        // longer grows (`__tcp_select_window`). So it is the first of those that are not held back.
         if self.compressed >= COMPRESSED_MOST {
             return true;
         }

@@ -258,3 +258,20 @@ fn sacks_that_are_held_back_leave_before_their_blocks_are_forgotten() {
     let expected = [(0, (1, 2)), (600, (1, 3)), (1_200, (1, 4)), (2_900, (5, 7)), (3_600, (8, 9)), (5_300, (10, 13))];
     assert_eq!(acks, expected);
 }
+
+/// `__tcp_ack_snd_check`: a retransmission that fills one gap of two is the first of the three acknowledgements at its number that are not held
+/// back, so the third segment after it waits; it is not a fourth beside them.
+#[test]
+fn an_advance_to_the_next_gap_is_one_of_three_that_are_not_held_back() {
+    let mut ear = Ear::new();
+    for n in 0..18 {
+        ear.segment(n * 100, n);
+    }
+    ear.acks.clear();
+    for (n, number) in (0..).zip([1, 3, 4, 0, 5, 6, 7]) {
+        ear.segment(100_000 + n * 1_200, 18 + number);
+    }
+    ear.wait(200_000);
+    let times: Vec<u64> = ear.acks.iter().map(|(us, _)| us - 100_000).collect();
+    assert_eq!(times, [0, 1_200, 2_400, 3_600, 4_800, 6_000, 7_200 + 1_100]);
+}
