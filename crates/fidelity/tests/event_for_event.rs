@@ -72,7 +72,7 @@ fn eurane() {
     check("eurane/rlc-am", 45);
     check("eurane/switch", 4);
     check("eurane-2/rlc-am", 1);
-    check("eurane-2/switch", 1);
+    check("eurane-2/switch", 2);
 }
 
 /// Terminals on an HS-DSCH: CBR, TCP and TFRC one by one, with hybrid ARQ that fails too; where it fails three times, by means.

@@ -320,7 +320,12 @@ impl Umts {
             let bytes = self.channels[channel].queue.queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, self.flights.pdus.at(&pdu), Some(bytes));
             let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu, time: None };
-            land(&mut self.flights.lanes[direction.index()].landings, landing);
+            let (in_order, channels, clock) = (self.in_order, &self.channels, &mut self.air_clock);
+            // In EURANE the sums of doubles decide.
+            let mut time = |of: &Landing| clock.at_node_b(channels[of.channel].queue.rate().tti, of.at);
+            land(&mut self.flights.lanes[direction.index()].landings, landing, |shorter, longer| {
+                in_order || time(shorter).zip(time(longer)).is_none_or(|(shorter, longer)| shorter < longer)
+            });
         }
     }
 

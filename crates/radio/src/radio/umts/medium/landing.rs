@@ -181,7 +181,7 @@ impl Umts {
                     core.float().and_then(|_| self.ns2_clock.at_node_b(self.channels[channel].queue.rate().tti, at));
                 let time = time.map(|at| self.utran.up_by_ns2(at, pdu.bits));
                 let landing = Landing { at: arrival, sent: at, channel, terminal, collided, pdu, time };
-                land(&mut self.flights.lanes[TO_RNC].landings, landing);
+                land(&mut self.flights.lanes[TO_RNC].landings, landing, |_, _| true);
                 None
             }
         }
@@ -266,12 +266,18 @@ fn receive(core: &Core, arq: &mut dyn LinkArq, pdu: &Pdu, outcomes: &mut Vec<Out
     arq.on_pdu(core.now(), pdu, outcomes);
 }
 
-/// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
-/// comes first (as in EURANE). Most come in order.
+/// Enters a landing in the order of arrival. Of those that end at one instant that of the shorter interval comes first, if it
+/// `overtakes` the other, which began before. Most come in order.
 #[inline]
-pub(super) fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
-    let is_later = |other: &Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
-    if !landings.back().is_some_and(is_later) {
+pub(super) fn land(
+    landings: &mut VecDeque<Landing>,
+    landing: Landing,
+    mut overtakes: impl FnMut(&Landing, &Landing) -> bool,
+) {
+    let mut is_later = |other: &Landing| {
+        other.at > landing.at || (other.at == landing.at && other.sent < landing.sent && overtakes(&landing, other))
+    };
+    if !landings.back().is_some_and(&mut is_later) {
         return landings.push_back(landing);
     }
     let behind = landings.iter().rev().take_while(|other| is_later(other)).count();

@@ -63,6 +63,8 @@ pub struct Umts {
     utran: Utran,
     /// Its intervals by ns-2's clock, if that is followed.
     ns2_clock: Ns2Clock,
+    /// The same, when PDUs are put on the air: of those that will come at one instant.
+    air_clock: Ns2Clock,
     air: Box<dyn radio::channel::Channel>,
     imposed: Imposed,
     roaming: Option<Box<Roaming>>,
@@ -113,6 +115,7 @@ impl Umts {
             hs_dsch: setup.hs_dsch.map(|hs_dsch| Box::new(HsDsch::new(core, component, &setup.terminals, hs_dsch))),
             utran: setup.utran,
             ns2_clock: Ns2Clock::default(),
+            air_clock: Ns2Clock::default(),
             air: setup.air,
             imposed: Imposed::default(),
             roaming: setup.area.map(|area| Box::new(Roaming { area, alarm: alarm(AREA, 0) })),
