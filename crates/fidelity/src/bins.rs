@@ -116,7 +116,7 @@ fn rows(network: &Network, arrivals: &Arrivals, lengths: &[queue_length::Bin], b
         let start = clock;
         clock += INTERVAL;
         let mut received = vec![0; network.flows.len()];
-        while let Some((_, flow, bytes)) = arrivals.next_if(|(at, ..)| at.as_secs_f64() < clock) {
+        while let Some((_, flow, bytes)) = arrivals.next_if(|(at, ..)| as_traced(*at) < clock) {
             received[*flow as usize] += bytes;
         }
         let bits = 8 * received.iter().sum::<u64>();
@@ -133,6 +133,11 @@ fn rows(network: &Network, arrivals: &Arrivals, lengths: &[queue_length::Bin], b
         row
     };
     (0..bins).map(row).collect()
+}
+
+/// The time as the trace has it, from which the bins were counted: seconds, rounded to whole microseconds.
+fn as_traced(at: Instant) -> f64 {
+    at.as_nanos().saturating_add(500).div_euclid(1000) as f64 / 1e6
 }
 
 /// Seconds of a bin.
@@ -153,5 +158,18 @@ impl Observer for Arrivals {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In `n5-late` of `ns2-2` a packet comes 0.27 µs before 13.1 s, which the trace prints as 13.1: a packet of the bin after it.
+    #[test]
+    fn times_are_those_of_the_trace() {
+        for (nanos, seconds) in [(13_099_999_733, 13.1), (13_100_000_499, 13.1), (13_099_999_499, 13.099_999)] {
+            assert_eq!(as_traced(Instant::from_nanos(nanos)), seconds);
+        }
     }
 }
