@@ -216,7 +216,7 @@ impl State {
             let full = self.data.rcv_nxt - self.acked > self.rcv_mss;
             return full || self.pushed || self.delay(now);
         }
-        // With a gap behind it not even a full advance is answered before the application has read: what waits takes from a window that no
+        // With a gap behind it not even a full advance is answered before the application has read: unread data take from a window that no
         // longer grows (`__tcp_select_window`). So it is the first of those that are not held back.
         if self.compressed >= COMPRESSED_MOST {
             return true;
