@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, stopped
 from lasthop import files, sweeps
+from lasthop.results import SENT_PDUS
 from lasthop.stats import estimate
 from lasthop.sweeps import record
 from lasthop.sweeps.plan import fingerprint
@@ -655,6 +656,24 @@ def test_what_cells_of_hsdpa_carried_and_dropped_is_printed():
         assert line.endswith(str(estimate(drops)))
         assert f"  {used}  " in line
         assert f"  {drops[0]}" in next(one for one in repr(runs[0]).splitlines() if one.startswith("cell.cell[0]"))
+
+
+def test_what_rlc_did_in_each_cell_is_printed_at_each_point():
+    """Retransmissions and what waits, as means of single runs."""
+    scenario = lh.load(ROOT / "examples" / "umts-cell.toml").with_(duration="40 s")
+    key, values = "cell.0.rlc.am.max_dat", [1, 10]
+    lines = repr(lh.sweep(scenario, vary={key: values}, seeds=2)).splitlines()
+    (head,) = (line for line in lines if "again_pct" in line)
+    assert head.split() == [key, "radio", "sent_pdus", "again_pct", "air_lost_pct", "queue_bytes"]
+    ends = []
+    for value in values:
+        runs = [lh.run(scenario.with_({key: value}), seed=seed).bearers.to_pandas() for seed in (1, 2)]
+        down = [run[run.bearer.str.endswith(" down")] for run in runs]
+        (line,) = (line for line in lines if line.split()[:3] == [str(value), "cell", "down"])
+        assert f"  {estimate(float(run.filter([*SENT_PDUS]).sum().sum()) for run in down)}  " in line
+        ends.append(str(estimate(float(run.queue_bytes.sum()) for run in down)))
+        assert line.endswith(f"  {ends[-1]}")
+    assert len({*ends}) > 1
 
 
 def test_a_star_stands_for_all_parts_of_a_list(quick):

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
-from lasthop.results import SENT_PDUS
+from lasthop.results import SENT_PDUS, Table
 from lasthop.stats import Estimate, estimate, mean, number
 from lasthop.sweeps.vary import label
 
@@ -154,7 +154,7 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     elif against:
         parts.append(fitted("one seed, so no differences: these need several (--seeds N)"))
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links"))), sweep.vary))
-    parts.append(_cells_of_points(sweep))
+    parts += _cells_of_points(sweep)
     parts.append(_transfers_of_points(sweep, against))
     return page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
@@ -330,7 +330,7 @@ def _cells(runs: Sequence[Result]) -> list[str]:
     # Without dedicated channels to give away there is nothing to say of a cell but its name.
     parts: list[tuple[View, list[list[dict[str, Any]]]]] = [(shown, rows)] if len(shown) > 1 else []
     parts += [
-        (RADIO, [_radio(one) for one in runs]),
+        (RADIO, [_radio(one.tables["bearers"].rows()) for one in runs]),
         (SHARED, [_slots(mine, one.tables["bearers"].rows()) for mine, one in zip(rows, runs, strict=True)]),
         (NODE_BS, [[_tries(row) for row in mine if row.get("tries") is not None] for mine in rows]),
         (SKY, [_handoffs(one) for one in runs]),
@@ -340,20 +340,39 @@ def _cells(runs: Sequence[Result]) -> list[str]:
     return [_table(view, _means(view, mine), str) for view, mine in parts]
 
 
-def _cells_of_points(sweep: Sweep) -> str:
-    """What the slots of each cell of HSDPA carried at each point of a sweep: means over the seeds."""
-    if not {"cells", "bearers"} <= sweep.tables.keys() or "used_slots" not in sweep.tables["cells"].columns:
-        return ""
+#: What the tables of cells say of bearers.
+OF_BEARERS = (*SENT_PDUS, "air_lost_pdus", "queue_bytes", "cell", "dropped_packets")
 
-    def run(row: dict[str, Any]) -> tuple[Any, ...]:
-        return *(row[key] for key in sweep.vary), row["seed"]
 
-    # Rows stand in the order of the plan.
-    bearers = {of: [*rows] for of, rows in groupby(sweep.tables["bearers"].rows(), run)}
-    cells = [(of, _slots([*rows], bearers.get(of, []))) for of, rows in groupby(sweep.tables["cells"].rows(), run)]
-    points = [[mine for _, mine in runs] for _, runs in groupby(cells, lambda one: one[0][:-1])]
-    lines = [values | row for values, runs in zip(sweep.points, points, strict=True) for row in _means(SHARED, runs)]
-    return _cut([(key, [key]) for key in sweep.vary] + SHARED, lines, sweep.vary)
+def _cells_of_points(sweep: Sweep) -> list[str]:
+    """What RLC did in each cell, and what slots of HSDPA carried, at each point of a sweep: means over the seeds."""
+    if not {"cells", "bearers"} <= sweep.tables.keys():
+        return []
+
+    def runs(name: str, *columns: str) -> list[list[list[dict[str, Any]]]]:
+        """The rows of each run, of each point: they stand in the order of the plan."""
+        table = sweep.tables[name]
+        wanted = [*sweep.vary, "seed", *(column for column in columns if column in table.columns)]
+        rows = Table(table.to_arrow().select(wanted)).rows()
+        each = ((of, [*mine]) for of, mine in groupby(rows, lambda row: [row[key] for key in (*sweep.vary, "seed")]))
+        return [[mine for _, mine in point] for _, point in groupby(each, lambda one: one[0][:-1])]
+
+    bearers = runs("bearers", "bearer", *OF_BEARERS)
+    slots = "used_slots" in sweep.tables["cells"].columns
+    named = {*sweep.vary, "seed"}
+    cells = runs("cells", *(name for name in sweep.tables["cells"].columns if name not in named)) if slots else []
+    radios = [[_radio(mine) for mine in point] for point in bearers]
+    shared = [[*map(_slots, *point)] for point in zip(cells, bearers, strict=True)] if slots else []
+    keys = [(key, [key]) for key in sweep.vary]
+    return [
+        _cut(
+            keys + view,
+            [values | row for values, mine in zip(sweep.points, made, strict=True) for row in _means(view, mine)],
+            sweep.vary,
+        )
+        for view, made in ((RADIO, radios), (SHARED, shared))
+        if made
+    ]
 
 
 def _means(view: View, runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -377,10 +396,10 @@ def _handoffs(result: Result) -> list[dict[str, Any]]:
     return [{**row, "bearer": row["bearer"].removesuffix(" down")} for row in rows]
 
 
-def _radio(result: Result) -> list[dict[str, Any]]:
+def _radio(bearers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What RLC did in each direction of each cell."""
     sums: dict[str, dict[str, int]] = {}
-    for row in result.tables["bearers"].rows():
+    for row in bearers:
         if all(row.get(name) is None for name in SENT_PDUS):
             continue
         cell, direction = row["bearer"].rpartition(".ue[")[0], row["bearer"].rpartition(" ")[2]
