@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import lasthop as lh
 import numpy as np
@@ -249,6 +250,24 @@ def test_progress_on_stderr(lasthop):
     out, said = child.communicate(timeout=120)
     assert "of 4000000 simulated s" in said
     assert out == ""
+
+
+def test_progress_of_a_total_that_grows(monkeypatch, capsys):
+    """The time left is that of the whole total at the pace so far; a total of nothing is done."""
+    from lasthop.cli import common
+
+    clock = iter([0.0, 1.0, 13.0, 25.0, 30.0, 40.0])
+    monkeypatch.setattr(common, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    progress = common.Progress("study", 10, "runs")
+    for done, total in ((0, 10), (5, 10), (10, 30)):
+        progress.at(done, total)
+    assert capsys.readouterr().err.splitlines() == [
+        "study: 5 of 10 runs, 12 s left",
+        "study: 10 of 30 runs, 48 s left",
+    ]
+    with common.Progress("nothing", 0, "runs") as progress:
+        monkeypatch.setattr(progress, "_terminal", True)
+        progress(1.0)
 
 
 def test_studies_are_listed(lasthop):

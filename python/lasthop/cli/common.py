@@ -124,7 +124,7 @@ class Progress:
         if done > already:
             text += f", {clock((now - began) * (total - done) / (done - already))} left"
         if self._terminal:
-            self._draw(text, done / total)
+            self._draw(text, done / total if total else 1.0)
         else:
             click.echo(text, err=True)
 
