@@ -3,15 +3,19 @@
 //! The index describes paths in a sentence ([`path`]); the algorithms are in the name of the scenario. Flows of Reno, whose algorithm is the
 //! same, are compared by the mean queue too. Of what one run of ns-3 drew nothing is known: with random losses ten runs are made.
 
+mod linux_reno;
 mod path;
 
 use std::fmt::Write;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use lasthop_core::scenario::read;
+use lasthop_core::scenario::registry::Transport;
 use lasthop_core::scenario::session::{Results, Session};
+use lasthop_core::transport::congestion::Congestion;
 
 use super::trajectory::Columns;
 use super::{Entry, Kind};
@@ -52,7 +56,12 @@ pub fn compare(folder: &FilePath, entry: &Entry, _entries: &[Value]) -> Result<O
     }
     let starts = (0..algorithms.len()).map(|flow| start(&log, &times, flow)).collect::<Result<Vec<f64>, _>>()?;
     let text = scenario(&path, &algorithms, &starts, &times)?;
-    let document = read::toml(&text, name).map_err(|error| error.to_string())?;
+    let mut document = read::toml(&text, name).map_err(|error| error.to_string())?;
+    for (flow, _) in document.scenario.flow.iter_mut().zip(&algorithms).filter(|(_, algorithm)| **algorithm == RENO) {
+        if let Transport::Tcp(tcp) = &mut flow.transport {
+            tcp.congestion = Some(Congestion::custom(RENO, Arc::new(linux_reno::Config)));
+        }
+    }
     let seeds = if path.loss.is_some() { SEEDS } else { 1 };
     let mut runs = Vec::new();
     for seed in 1..=seeds {
@@ -100,7 +109,7 @@ pub fn compare(folder: &FilePath, entry: &Entry, _entries: &[Value]) -> Result<O
 /// What stands for an algorithm of ns-3, and whether there is something. ns-3 has PRR and, with SACK, RFC 6675.
 fn transport(algorithm: &str) -> Option<&'static str> {
     Some(match algorithm {
-        RENO => r#"recovery.sack.prr = true, congestion = "reno""#,
+        RENO => "recovery.sack.prr = true",
         "TcpCubic" => r#"recovery.sack.prr = true, congestion = "cubic""#,
         "TcpDctcp" => r#"recovery.sack.prr = true, congestion = "dctcp""#,
         "TcpLedbat" => "recovery.sack.prr = true, congestion.ledbat.slow_start = true",
