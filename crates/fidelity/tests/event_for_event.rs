@@ -142,4 +142,5 @@ fn unknown_keys_are_reported_by_name() {
 #[test]
 fn the_kernels_tcp() {
     check("live/kernel", 20);
+    check("live/kernel-2", 6);
 }

@@ -1,7 +1,7 @@
 //! The receiving end: acknowledgements at once while the window grows and for sixteen segments at a time, then each second segment
 //! (`__tcp_ack_snd_check`); SACKs in bulk (`compressed_ack`); duplicates reported.
 //!
-//! It delivers to an application that reads at once. Its half of the connection just ends; a lost SYN+ACK is sent again when the SYN is.
+//! It delivers to an application that reads as soon as it is woken. Its half of the connection just ends; a lost SYN+ACK is sent again when the SYN is.
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
@@ -29,6 +29,9 @@ const COMPRESSED_MOST: u32 = 44;
 const COMPRESSED_DELAY: Duration = Duration::from_millis(1);
 const COMPRESSED_SHARE: u64 = 20;
 const COMPRESSED_SLACK: Duration = Duration::from_micros(100);
+/// How long the application takes to be woken and to read. In the reference's captures an acknowledgement that reading sends leaves 60 µs after the
+/// segment (median of 4,145), one that the segment itself sends 40 µs (of 60,000).
+const WAKE: Duration = Duration::from_micros(20);
 /// `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 /// `tcp_delack_max`: a tick less than `TCP_RTO_MIN`.
@@ -93,8 +96,9 @@ struct State {
     scheduled: bool,
     at_once: bool,
     pushed: bool,
-    /// When the delayed one is due.
+    /// When the delayed one is due, and when the application has read.
     due: Instant,
+    read_at: Instant,
     /// SACKs held back, when they are due, and the count of those that were not held back at this RCV.NXT.
     compressed: u32,
     compressed_due: Instant,
@@ -125,6 +129,7 @@ impl State {
             at_once: false,
             pushed: false,
             due: Instant::MAX,
+            read_at: Instant::MAX,
             compressed: 0,
             compressed_due: Instant::MAX,
             compressed_rcv_nxt: 0,
@@ -202,7 +207,7 @@ impl State {
             }
         }
         (self.scheduled, self.at_once, self.pushed) = (false, false, false);
-        self.due = Instant::MAX;
+        (self.due, self.read_at) = (Instant::MAX, Instant::MAX);
         self.acked = self.data.rcv_nxt;
     }
 
@@ -212,9 +217,14 @@ impl State {
             return true;
         }
         if self.data.blocks.is_empty() {
-            // The application has read everything: `tcp_cleanup_rbuf`.
-            let full = self.data.rcv_nxt - self.acked > self.rcv_mss;
-            return full || self.pushed || self.delay(now);
+            if self.data.rcv_nxt - self.acked > self.rcv_mss {
+                return true;
+            }
+            if self.pushed {
+                // `tcp_cleanup_rbuf`.
+                self.read_at = self.read_at.min(now + WAKE);
+            }
+            return self.delay(now);
         }
         // With a gap behind it not even a full advance is answered before the application has read: unread data take from a window that no
         // longer grows (`__tcp_select_window`). So it is the first of those that are not held back.
@@ -393,7 +403,7 @@ impl Receiver {
 impl Timed for Receiver {
     fn on_timeout(&mut self, now: Instant) {
         let state = &mut self.state;
-        if state.due <= now || state.compressed_due <= now {
+        if state.due <= now || state.compressed_due <= now || state.read_at <= now {
             if state.due <= now && state.compressed == 0 {
                 // It was waited for in vain: longer the next time (`tcp_delack_timer_handler`).
                 state.ato = (state.ato << 1).min(state.rto);
@@ -403,7 +413,7 @@ impl Timed for Receiver {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let at = self.state.due.min(self.state.compressed_due);
+        let at = self.state.due.min(self.state.compressed_due).min(self.state.read_at);
         (at < Instant::MAX).then_some(at)
     }
 }

@@ -161,8 +161,8 @@ fn losing(lost: &'static [u64]) -> impl FnMut(Instant, &Packet) -> Vec<Duration>
     }
 }
 
-/// The captures of the reference: a SYN of 60 B, then ten segments of 1,500 B at once, in pairs of which the second has PSH; the first data
-/// segments are acknowledged one by one, and each lets two leave.
+/// The captures of the reference: a SYN of 60 B, then, 118 to 429 us after the acknowledgement of the SYN+ACK, ten segments of 1,500 B at once, in
+/// pairs of which the second has PSH; the first data segments are acknowledged one by one, and each lets two leave.
 #[test]
 fn a_connection_opens_as_in_the_captures() {
     let mut path = Path::new("variant = 'reno'");
@@ -173,6 +173,8 @@ fn a_connection_opens_as_in_the_captures() {
     // RFC 9293 §3.10.7.3: the SYN is acknowledged with SND.NXT, before any data.
     let first = path.sent[1].1.tcp().unwrap();
     assert_eq!((first.seq, first.payload), (1, 0));
+    let (opened, wrote) = (path.sent[1].0, path.sent[2].0);
+    assert!((118..=429).contains(&(wrote.since(opened).as_nanos() / 1_000)));
     let data = path.data();
     assert!(data[..10].iter().all(|one| one.0 == data[0].0));
     assert!(data[..30].iter().all(|(_, number, push)| *push == (number % 2 == 1)), "{:?}", &data[..30]);
@@ -350,7 +352,7 @@ fn a_recovery_begins_with_a_stamp_of_its_own() {
     socket.enter_recovery();
     assert_eq!(socket.tcp.retrans_stamp, 0);
     socket.tcp.resend(0, 1, false);
-    assert_eq!(socket.tcp.retrans_stamp, 41_200, "when the last acknowledgement came");
+    assert_eq!(socket.tcp.retrans_stamp, 41_400, "when the data were written, at the last event");
 }
 
 /// A recovery in which nothing was sent again when an original arrives is undone, and losses are looked for at once (`tcp_packet_delayed`,
