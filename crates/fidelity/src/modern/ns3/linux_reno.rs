@@ -1,16 +1,16 @@
-//! ns-3.37's `TcpLinuxReno`. It is Reno (RFC 5681) but for this:
+//! ns-3.37's `TcpLinuxReno`. It is Reno (RFC 5681) but for what is counted ([`Counting`]), and:
 //!
-//! - The acknowledgement that ends a recovery counts in full, with all that SACK had told before: a window of 9 segments grows by 2 or 3 each time
-//!   that it was halved. RFC 5681 §3.2 step 6 sets the window to `ssthresh` there, and Linux, whose Reno this is by name, counts what is newly delivered.
 //! - What is counted towards the next segment of window outlives a recovery.
 //! - `ssthresh` is half the window (RFC 5681 §3.1: half of what is in flight), and slow start counts all acknowledged segments.
 //!
-//! With 2 % of losses it is a third faster than the square-root law allows (Mathis et al. 1997); without the first of these it is not.
+//! With 2 % of losses it is a third faster than the square-root law allows (Mathis et al. 1997); without what it counts at the end of a recovery it is not.
 
 use lasthop_core::engine::Instant;
 use lasthop_core::transport::congestion::{
     AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule,
 };
+
+use super::counting::Counting;
 
 /// Makes such controllers.
 pub struct Config;
@@ -22,7 +22,7 @@ impl CongestionConfig for Config {
             cwnd: seat.initial_window,
             ssthresh: seat.initial_ssthresh,
             count: 0,
-            ending: 0,
+            counting: Counting::default(),
         })
     }
 }
@@ -34,14 +34,16 @@ struct LinuxReno {
     ssthresh: u64,
     /// Segments counted in congestion avoidance (`m_cWndCnt`).
     count: u64,
-    /// Bytes that the last acknowledgement of a recovery acknowledged, as long as it is not known whether it was the last.
-    ending: u64,
+    counting: Counting,
 }
 
 impl LinuxReno {
     /// `IncreaseWindow`.
     fn increase(&mut self, bytes: u64) {
         let mut segments = bytes / self.smss;
+        if segments == 0 {
+            return;
+        }
         if self.cwnd < self.ssthresh {
             let grown = (self.cwnd + segments * self.smss).min(self.ssthresh);
             segments -= (grown - self.cwnd) / self.smss;
@@ -67,14 +69,8 @@ impl LinuxReno {
 
 impl CongestionControl for LinuxReno {
     fn on_ack(&mut self, sample: &AckSample) {
-        if sample.recovering {
-            self.ending = sample.acked;
-            return;
-        }
-        let ending = std::mem::take(&mut self.ending);
-        self.increase(ending);
-        if sample.window_limited {
-            self.increase(sample.acked);
+        for bytes in self.counting.on_ack(sample) {
+            self.increase(bytes);
         }
     }
 
@@ -83,12 +79,12 @@ impl CongestionControl for LinuxReno {
         self.cwnd = self.ssthresh;
     }
 
-    fn on_timeout(&mut self, _now: Instant, _flight: u64, again: bool) {
+    fn on_timeout(&mut self, _now: Instant, flight: u64, again: bool) {
         if !again {
             self.ssthresh = self.half();
         }
         self.cwnd = self.smss;
-        self.ending = 0;
+        self.counting.on_timeout(flight);
     }
 
     fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
@@ -123,7 +119,13 @@ mod tests {
     fn the_end_of_a_recovery_as_ns3_logs_it() {
         for (cwnd, count, segments, after) in [(3.644_29, 3, 9, 7.644_29), (5.577_86, 5, 13, 8.577_86)] {
             let bytes = |segments: f64| (segments * 1400.0).round() as u64;
-            let mut reno = LinuxReno { smss: 1400, cwnd: bytes(cwnd), ssthresh: bytes(cwnd), count, ending: 0 };
+            let mut reno = LinuxReno {
+                smss: 1400,
+                cwnd: bytes(cwnd),
+                ssthresh: bytes(cwnd),
+                count,
+                counting: Counting::default(),
+            };
             let last = AckSample { acked: segments * 1400, recovering: true, ..AckSample::default() };
             reno.on_ack(&AckSample { acked: 1400, ..last });
             reno.on_ack(&last);

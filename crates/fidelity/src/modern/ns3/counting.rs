@@ -1,0 +1,65 @@
+//! Which acknowledged segments ns-3.37 counts for the growth of a window (`TcpSocketBase::ProcessAck`), where that is other than RFC 5681:
+//!
+//! - The acknowledgement that ends a recovery counts in full, with all that SACK had told before: a window of 9 segments of Reno grows by 2 or 3 each
+//!   time that it was halved. RFC 5681 §3.2 step 6 sets the window to `ssthresh` there.
+//! - After a timeout all that an acknowledgement covers counts, SACKed before or not; of the one that covers all that was in flight at the timeout
+//!   only what lies beyond that.
+
+use lasthop_core::transport::congestion::AckSample;
+
+/// The counter of a connection.
+#[derive(Clone, Default)]
+pub struct Counting {
+    /// Bytes acknowledged so far, and those that have arrived.
+    pub acked: u64,
+    delivered: u64,
+    /// Bytes that the last acknowledgement of a recovery acknowledged, as long as it is not known whether it was the last.
+    ending: u64,
+    /// Up to where data were in flight at a timeout, until they are acknowledged.
+    lost_up_to: Option<u64>,
+}
+
+impl Counting {
+    /// An acknowledgement has come. Gives the bytes that count, in one or two portions; nothing while losses are repaired.
+    pub fn on_ack(&mut self, sample: &AckSample) -> [u64; 2] {
+        self.acked += sample.acked;
+        self.delivered = sample.delivered;
+        if sample.recovering {
+            self.ending = sample.acked;
+            return [0; 2];
+        }
+        let mut bytes = sample.acked;
+        if let Some(end) = self.lost_up_to.take_if(|end| *end <= self.acked) {
+            bytes = self.acked - end;
+        }
+        [std::mem::take(&mut self.ending), bytes]
+    }
+
+    /// The retransmission timer has expired with `flight` bytes outstanding, those that have arrived excepted.
+    pub fn on_timeout(&mut self, flight: u64) {
+        self.ending = 0;
+        self.lost_up_to = Some(self.delivered + flight);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_after_a_timeout() {
+        let mut counting = Counting::default();
+        let mut ack = |acked: u64, delivered: u64| {
+            let sample = AckSample { acked: acked * 1400, delivered: delivered * 1400, ..AckSample::default() };
+            counting.on_ack(&sample).map(|bytes| bytes / 1400)
+        };
+        // Six of sixteen have arrived behind a gap when the timer expires.
+        assert_eq!([ack(1, 1), ack(0, 7)], [[0, 1], [0, 0]]);
+        counting.on_timeout(10 * 1400);
+        let mut ack = |acked: u64, delivered: u64| {
+            let sample = AckSample { acked: acked * 1400, delivered: delivered * 1400, ..AckSample::default() };
+            counting.on_ack(&sample).map(|bytes| bytes / 1400)
+        };
+        assert_eq!([ack(3, 10), ack(13, 17), ack(2, 19)], [[0, 3], [0, 0], [0, 2]]);
+    }
+}
