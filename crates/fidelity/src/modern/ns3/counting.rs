@@ -3,7 +3,7 @@
 //! - The acknowledgement that ends a recovery counts in full, with all that SACK had told before: a window of 9 segments of Reno grows by 2 or 3 each
 //!   time that it was halved. RFC 5681 §3.2 step 6 sets the window to `ssthresh` there.
 //! - After a timeout all that an acknowledgement covers counts, SACKed before or not; of the one that covers all that was in flight at the timeout
-//!   only what lies beyond that.
+//!   only the data beyond them.
 
 use lasthop_core::transport::congestion::AckSample;
 
