@@ -2,7 +2,7 @@
 //!
 //! Packets of 1200 bytes without headers, an acknowledgement for each, none of them lost; one queue, drop-tail, in which the packet in
 //! service does not count; half a round trip each way, in which no packet overtakes another. A packet leaves when the window has room and
-//! the pacer lets it; lost data count as sent again at once. At one instant the link goes on first, then a packet leaves, then
+//! the pacer lets it; lost data count as sent again at once. At one instant a packet leaves first, then the link goes on, then
 //! acknowledgements come, then timers. The application writes into a bucket. These orders were found from the logs of quinn's NewReno, all of which
 //! follow to the last digit.
 
@@ -55,8 +55,8 @@ enum What {
 /// What may happen next beside the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    Served,
     Send,
+    Served,
     Moved,
     LossTimer,
     ProbeTimer,
