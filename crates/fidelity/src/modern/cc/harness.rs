@@ -82,7 +82,8 @@ pub struct Harness<'a> {
     newest_acked: u64,
     /// When the pacer lets the next packet leave.
     release: u64,
-    last_sent: u64,
+    /// When the probe timer was set: at each packet sent, acknowledgement and timer.
+    timer_set: u64,
     probes: u32,
     /// Bytes that the application has written and that have not left, at this time.
     bucket: (f64, u64),
@@ -107,7 +108,7 @@ impl<'a> Harness<'a> {
             next: 1,
             newest_acked: 0,
             release: 0,
-            last_sent: 0,
+            timer_set: 0,
             probes: 0,
             bucket: (0.0, 0),
             delivered: 0,
@@ -177,6 +178,7 @@ impl<'a> Harness<'a> {
                 }
             }
             Next::LossTimer => {
+                self.timer_set = self.now;
                 let lost = self.take_lost();
                 self.quic.on_timer(self.now, self.next, &lost);
             }
@@ -232,7 +234,7 @@ impl<'a> Harness<'a> {
         let number = self.next;
         self.next += 1;
         self.in_flight.insert(number, self.now);
-        self.last_sent = self.now;
+        self.timer_set = self.now;
         let smoothed = self.rtt.smoothed();
         let more = !self.is_limited();
         self.quic.on_sent(self.now, number, self.in_flight.len() as u64, smoothed, more);
@@ -262,6 +264,7 @@ impl<'a> Harness<'a> {
         // One that was taken for lost too early tells nothing.
         let Some(sent_at) = self.in_flight.remove(&number) else { return };
         self.probes = 0;
+        self.timer_set = self.now;
         self.newest_acked = self.newest_acked.max(number);
         self.rtt.update(self.now - sent_at);
         self.delivered += 1;
@@ -304,7 +307,7 @@ impl<'a> Harness<'a> {
         if self.in_flight.is_empty() {
             return None;
         }
-        Some(self.last_sent + (self.rtt.probe_timeout() << self.probes.min(MOST_DOUBLINGS)))
+        Some(self.timer_set + (self.rtt.probe_timeout() << self.probes.min(MOST_DOUBLINGS)))
     }
 }
 
