@@ -124,6 +124,7 @@ impl<'a> Harness<'a> {
                 && at <= *time
             {
                 self.now = at;
+                self.write(next);
                 self.handle(next);
             }
             samples.push(Sample {
@@ -156,7 +157,6 @@ impl<'a> Harness<'a> {
     fn handle(&mut self, next: Next) {
         match next {
             Next::Send => {
-                self.write();
                 if self.is_limited() {
                     self.bucket.0 -= PACKET as f64;
                 }
@@ -222,12 +222,16 @@ impl<'a> Harness<'a> {
         self.path.writing(self.now).0.is_some()
     }
 
-    /// The application writes up to now.
-    fn write(&mut self) {
+    /// The application writes up to now. The bucket overflows when something else happens than that a packet leaves.
+    fn write(&mut self, next: Next) {
+        let (mut bytes, since) = self.bucket;
         if let (Some(rate), _) = self.path.writing(self.now) {
-            let (bytes, since) = self.bucket;
-            self.bucket = ((bytes + (self.now - since) as f64 * rate / 8e6).min(BUCKET), self.now);
+            bytes += (self.now - since) as f64 * rate / 8e6;
+            if next != Next::Send {
+                bytes = bytes.min(BUCKET);
+            }
         }
+        self.bucket = (bytes, self.now);
     }
 
     fn send(&mut self) {
@@ -311,8 +315,9 @@ impl<'a> Harness<'a> {
     }
 }
 
-/// How much the application has written at most, bytes. It is not in the index: the log of quinn's NewReno follows for 3951 to 3969.
-const BUCKET: f64 = 3.3 * PACKET as f64;
+/// How much the application has written at most, bytes. It is not in the index: the logs of quinn's and quiche's controllers follow for
+/// 2993 to 3005.
+const BUCKET: f64 = 3_000.0;
 /// The pacer's longest pause, µs.
 const MOST_GAP: f64 = 60e6;
 /// How often the probe timeout doubles at most.
