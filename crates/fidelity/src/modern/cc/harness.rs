@@ -209,12 +209,12 @@ impl<'a> Harness<'a> {
         let release = self.release.max(self.now);
         let (Some(rate), changes) = self.path.writing(release) else { return Some(release) };
         let missing = PACKET as f64 - self.bucket.0;
-        let written = if missing <= 0.0 { 0.0 } else { (missing * 8e6 / rate - 1e-9).ceil() };
-        let at = release.max((self.bucket.1 as f64 + written).min(changes as f64) as u64);
-        if self.release <= self.now && at > self.now {
+        let takes = if missing <= 0.0 { 0.0 } else { (missing * 8e6 / rate - 1e-9).ceil() };
+        let written = (self.bucket.1 as f64 + takes).min(changes as f64) as u64;
+        if written > self.now {
             self.quic.on_app_limited(in_flight);
         }
-        Some(at)
+        Some(release.max(written))
     }
 
     /// Whether the application has a rate.
