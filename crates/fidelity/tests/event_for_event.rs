@@ -86,7 +86,7 @@ fn eurane_hsdpa() {
 #[test]
 fn modern() {
     check("modern", 65);
-    check("modern-2", 3);
+    check("modern-2", 11);
 }
 
 /// Links that follow a trace: each packet's millisecond, by mahimahi's own queue and disciplines.

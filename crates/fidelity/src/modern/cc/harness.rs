@@ -2,7 +2,7 @@
 //!
 //! Packets of 1200 bytes without headers, an acknowledgement for each, none of them lost; one queue, drop-tail, in which the packet in
 //! service does not count; half a round trip each way, in which no packet overtakes another. A packet leaves when the window has room and
-//! the pacer lets it; lost data count as sent again at once. At one instant the link goes on first, then a packet leaves, then
+//! the pacer lets it; lost data count as sent again at once. At one instant a packet leaves first, then the link goes on, then
 //! acknowledgements come, then timers. The application writes into a bucket. These orders were found from the logs of quinn's NewReno, all of which
 //! follow to the last digit.
 
@@ -55,8 +55,8 @@ enum What {
 /// What may happen next beside the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    Served,
     Send,
+    Served,
     Moved,
     LossTimer,
     ProbeTimer,
@@ -82,7 +82,8 @@ pub struct Harness<'a> {
     newest_acked: u64,
     /// When the pacer lets the next packet leave.
     release: u64,
-    last_sent: u64,
+    /// When the probe timer was set: at each packet sent, acknowledgement and timer.
+    timer_set: u64,
     probes: u32,
     /// Bytes that the application has written and that have not left, at this time.
     bucket: (f64, u64),
@@ -107,7 +108,7 @@ impl<'a> Harness<'a> {
             next: 1,
             newest_acked: 0,
             release: 0,
-            last_sent: 0,
+            timer_set: 0,
             probes: 0,
             bucket: (0.0, 0),
             delivered: 0,
@@ -123,6 +124,7 @@ impl<'a> Harness<'a> {
                 && at <= *time
             {
                 self.now = at;
+                self.write(next);
                 self.handle(next);
             }
             samples.push(Sample {
@@ -155,7 +157,6 @@ impl<'a> Harness<'a> {
     fn handle(&mut self, next: Next) {
         match next {
             Next::Send => {
-                self.write();
                 if self.is_limited() {
                     self.bucket.0 -= PACKET as f64;
                 }
@@ -177,6 +178,7 @@ impl<'a> Harness<'a> {
                 }
             }
             Next::LossTimer => {
+                self.timer_set = self.now;
                 let lost = self.take_lost();
                 self.quic.on_timer(self.now, self.next, &lost);
             }
@@ -207,12 +209,12 @@ impl<'a> Harness<'a> {
         let release = self.release.max(self.now);
         let (Some(rate), changes) = self.path.writing(release) else { return Some(release) };
         let missing = PACKET as f64 - self.bucket.0;
-        let written = if missing <= 0.0 { 0.0 } else { (missing * 8e6 / rate - 1e-9).ceil() };
-        let at = release.max((self.bucket.1 as f64 + written).min(changes as f64) as u64);
-        if self.release <= self.now && at > self.now {
+        let takes = if missing <= 0.0 { 0.0 } else { (missing * 8e6 / rate - 1e-9).ceil() };
+        let written = (self.bucket.1 as f64 + takes).min(changes as f64) as u64;
+        if written > self.now {
             self.quic.on_app_limited(in_flight);
         }
-        Some(at)
+        Some(release.max(written))
     }
 
     /// Whether the application has a rate.
@@ -220,19 +222,23 @@ impl<'a> Harness<'a> {
         self.path.writing(self.now).0.is_some()
     }
 
-    /// The application writes up to now.
-    fn write(&mut self) {
+    /// The application writes up to now. The bucket overflows when something else happens than that a packet leaves.
+    fn write(&mut self, next: Next) {
+        let (mut bytes, since) = self.bucket;
         if let (Some(rate), _) = self.path.writing(self.now) {
-            let (bytes, since) = self.bucket;
-            self.bucket = ((bytes + (self.now - since) as f64 * rate / 8e6).min(BUCKET), self.now);
+            bytes += (self.now - since) as f64 * rate / 8e6;
+            if next != Next::Send {
+                bytes = bytes.min(BUCKET);
+            }
         }
+        self.bucket = (bytes, self.now);
     }
 
     fn send(&mut self) {
         let number = self.next;
         self.next += 1;
         self.in_flight.insert(number, self.now);
-        self.last_sent = self.now;
+        self.timer_set = self.now;
         let smoothed = self.rtt.smoothed();
         let more = !self.is_limited();
         self.quic.on_sent(self.now, number, self.in_flight.len() as u64, smoothed, more);
@@ -262,6 +268,7 @@ impl<'a> Harness<'a> {
         // One that was taken for lost too early tells nothing.
         let Some(sent_at) = self.in_flight.remove(&number) else { return };
         self.probes = 0;
+        self.timer_set = self.now;
         self.newest_acked = self.newest_acked.max(number);
         self.rtt.update(self.now - sent_at);
         self.delivered += 1;
@@ -304,12 +311,13 @@ impl<'a> Harness<'a> {
         if self.in_flight.is_empty() {
             return None;
         }
-        Some(self.last_sent + (self.rtt.probe_timeout() << self.probes.min(MOST_DOUBLINGS)))
+        Some(self.timer_set + (self.rtt.probe_timeout() << self.probes.min(MOST_DOUBLINGS)))
     }
 }
 
-/// How much the application has written at most, bytes. It is not in the index: the log of quinn's NewReno follows for 3951 to 3969.
-const BUCKET: f64 = 3.3 * PACKET as f64;
+/// How much the application has written at most, bytes. It is not in the index: the logs of quinn's and quiche's controllers follow for
+/// 2993 to 3005.
+const BUCKET: f64 = 3_000.0;
 /// The pacer's longest pause, µs.
 const MOST_GAP: f64 = 60e6;
 /// How often the probe timeout doubles at most.

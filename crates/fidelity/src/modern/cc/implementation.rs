@@ -23,7 +23,7 @@ pub struct Implementation {
 pub enum Pacing {
     /// As the controller says.
     Own,
-    /// A number of windows in a smoothed round trip, in slow start and after; before there is one, in `initial` µs, or at once.
+    /// A number of windows in a smoothed round trip, in slow start and after; before there is one, in `initial` seconds, or at once.
     Windows { slow_start: f64, avoidance: f64, initial: Option<f64> },
 }
 
@@ -102,8 +102,8 @@ impl Implementation {
     }
 }
 
-/// RFC 9002 §6.2.2: kInitialRtt, µs.
-const INITIAL_RTT: Option<f64> = Some(333e3);
+/// RFC 9002 §6.2.2: kInitialRtt, s.
+const INITIAL_RTT: Option<f64> = Some(0.333);
 
 /// Startup's ten doublings take longer than ProbeRTTInterval, 5 s (draft-ietf-ccwg-bbr §2.15), µs.
 const LONG: f64 = 500e3;

@@ -89,10 +89,10 @@ impl Path {
         self.stretches[self.stretches.partition_point(|stretch| stretch.from <= now) - 1]
     }
 
-    /// What the application writes at this time, and when that changes.
+    /// What the application writes at this time, and when that changes: a microsecond after the time of the description.
     pub fn writing(&self, now: u64) -> (Option<f64>, u64) {
-        let later = self.application.partition_point(|writing| writing.from <= now);
-        (self.application[later - 1].rate, self.application.get(later).map_or(u64::MAX, |next| next.from))
+        let later = self.application.partition_point(|writing| writing.from == 0 || writing.from < now);
+        (self.application[later - 1].rate, self.application.get(later).map_or(u64::MAX, |next| next.from + 1))
     }
 
     /// From when to when path and application stay as they are.
@@ -141,7 +141,8 @@ mod tests {
         }))
         .unwrap();
         assert_eq!((path.at(19_999_999).rate, path.at(20_000_000).rtt), (1e7, 150e3));
-        assert_eq!((path.writing(0), path.writing(15_000_000)), ((Some(2e6), 15_000_000), (None, u64::MAX)));
+        assert_eq!(path.writing(15_000_000), (Some(2e6), 15_000_001));
+        assert_eq!(path.writing(15_000_001), (None, u64::MAX));
         assert_eq!(path.loses, Some(100));
         assert_eq!(path.constant(), [(0, 15_000_000), (15_000_000, 20_000_000), (20_000_000, u64::MAX)]);
         for (changed, why) in [

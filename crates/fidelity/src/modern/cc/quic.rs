@@ -97,8 +97,8 @@ impl Quic {
                 (if is_slow_start { slow_start } else { avoidance }, initial)
             }
         };
-        let rtt = srtt.map(|ns| ns as f64 / 1e3).or(initial)?;
-        Some((windows * self.window() as f64 * 1e6 / rtt) as u64)
+        let rtt = srtt.map(seconds).or(initial)?;
+        Some((windows * self.window() as f64 / rtt) as u64)
     }
 
     /// The window has no room for another packet.
@@ -246,6 +246,11 @@ impl Probe for BbrState {
     }
 
     fn distribution(&mut self, _: &'static str, _: f64, _: &Histogram) {}
+}
+
+/// Of ns, rounded as the standard library's `Duration::as_secs_f64` is.
+fn seconds(ns: u64) -> f64 {
+    (ns / 1_000_000_000) as f64 + (ns % 1_000_000_000) as f64 / 1e9
 }
 
 fn instant(us: u64) -> Instant {

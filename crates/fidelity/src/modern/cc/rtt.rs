@@ -29,9 +29,9 @@ impl Rtt {
         self.variation
     }
 
-    /// A packet that was sent this long before one that has arrived is lost, µs: 9/8 of a round trip (RFC 9002 §6.1.2).
+    /// A packet that was sent this long before one that has arrived is lost: 9/8 of a round trip (RFC 9002 §6.1.2), in whole µs.
     pub fn loss_delay(&self) -> u64 {
-        (9 * self.smoothed.unwrap_or_default().max(self.latest) / 8).div_ceil(1_000)
+        9 * self.smoothed.unwrap_or_default().max(self.latest) / 8_000
     }
 
     /// How long a sender waits for an acknowledgement, µs (RFC 9002 §6.2.1); without a sample for a connection's first round trip (§6.2.2).
