@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::{
-    FlowId, Histogram, NodeId, Observation, Observer, Probe, RunError, Simulation, Variable, What,
+    FlowId, Histogram, Observation, Observer, Probe, RunError, Simulation, Variable, What,
 };
 use lasthop_core::scenario::builder::{self, Built};
 use lasthop_core::scenario::read;
@@ -114,7 +115,7 @@ const COLUMNS: [&str; 13] = [
 /// Seconds: one flow from the first to the second, two from the third to the fourth.
 const PARTS: [(&str, [f64; 2]); 2] = [("one", [100.0, 1500.0]), ("two", [1600.0, 7500.0])];
 
-/// The time between two samples of windows.
+/// Samples of windows and estimates.
 const SAMPLES_PER_SECOND: u64 = 10;
 
 /// Means must be equal within this share of the reference's, and two standard errors.
@@ -257,26 +258,29 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
 fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
     let text = scenario(set, tcp, bler)?;
     let document = read::toml(&text, "scenario").map_err(|e| e.to_string())?;
-    let watcher = Box::new(Rtts::default());
-    let mut built = builder::build(&document.scenario, seed, Some(watcher)).map_err(|e| e.to_string())?;
+    let rtts = Rtts::default();
+    let mut built = builder::build(&document.scenario, seed, Some(Box::new(rtts.clone()))).map_err(|e| e.to_string())?;
     let mut run = Run::new();
     for (part, [from, to]) in PARTS {
         // How often samples were taken, and their sums for each flow: windows and congestion windows.
         let mut windows = [[0.0; 2]; 2];
         advance(&mut built.simulation, from).map_err(|e| e.to_string())?;
         let before = [0, 1].map(|flow| Totals::of(&built, flow));
-        Rtts::swap(&mut built.simulation);
+        let mut acked = before.map(|totals| totals.acked_bytes);
+        let mut estimates = [Estimates::default(); 2];
         let samples = ((to - from) * SAMPLES_PER_SECOND as f64) as u64;
         for n in 1..=samples {
             advance(&mut built.simulation, from + n as f64 / SAMPLES_PER_SECOND as f64).map_err(|e| e.to_string())?;
             for (flow, sums) in windows.iter_mut().enumerate() {
-                let mut sender = Windows::default();
+                let mut sender = Sender::default();
                 built.simulation.sample_sender(built.flows[flow].id, &mut sender);
                 sums[0] += sender.in_flight / samples as f64;
                 sums[1] += sender.cwnd.min(f64::from(set.window)) / samples as f64;
+                if std::mem::replace(&mut acked[flow], sender.acked_bytes) != sender.acked_bytes {
+                    estimates[flow].add(rtts.present(flow));
+                }
             }
         }
-        let rtts = Rtts::swap(&mut built.simulation);
         let flows: &[usize] = if part == "one" { &[0] } else { &[0, 1] };
         let mut all: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
         for &flow in flows {
@@ -285,7 +289,7 @@ fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
             let mut values = change.columns(to - from);
             values.insert("window_pkts", windows[flow][0]);
             values.insert("cwnd_pkts", windows[flow][1]);
-            values.insert("rtt_s", rtts.mean(flow));
+            values.insert("rtt_s", estimates[flow].mean());
             for (column, value) in values {
                 run.insert((part, name, column), value);
                 all.entry(column).or_default().push(value);
@@ -366,20 +370,22 @@ impl Totals {
     }
 }
 
-/// The windows that a sender shows, in packets.
+/// What a sender shows in each sample: windows in packets, and what is acknowledged.
 #[derive(Default)]
-struct Windows {
+struct Sender {
     in_flight: f64,
     cwnd: f64,
+    acked_bytes: f64,
 }
 
-impl Probe for Windows {
+impl Probe for Sender {
     fn part(&mut self, _what: What, _name: &str) {}
 
     fn value(&mut self, name: &'static str, value: f64) {
         match name {
             "in_flight_packets" => self.in_flight = value,
             "cwnd_packets" => self.cwnd = value,
+            "acked_bytes" => self.acked_bytes = value,
             _ => {}
         }
     }
@@ -417,50 +423,41 @@ impl Probe for Values {
     fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
 }
 
-/// The estimates of the round-trip time that are in use when acknowledgements come.
-#[derive(Default)]
-struct Rtts {
-    flows: [Rtt; 2],
-}
-
+/// Estimates of the round-trip time. The reference adds up those in use at the samples before which an acknowledgement of new data has
+/// come since the last: several that come within one interval count once.
 #[derive(Clone, Copy, Default)]
-struct Rtt {
-    /// The last one, in ticks of 10 ms.
-    present: f64,
+struct Estimates {
+    /// In ticks of 10 ms.
     sum: f64,
     count: f64,
 }
 
-impl Rtts {
-    /// Takes the sums; the present estimates stay.
-    fn swap(simulation: &mut Simulation) -> Self {
-        let former = simulation.take_observer().and_then(|o| o.into_any().downcast::<Self>().ok());
-        let former = former.map_or_else(Self::default, |rtts| *rtts);
-        let flows = former.flows.map(|rtt| Rtt { sum: 0.0, count: 0.0, ..rtt });
-        simulation.set_observer(Box::new(Self { flows }));
-        former
+impl Estimates {
+    fn add(&mut self, ticks: f64) {
+        self.sum += ticks;
+        self.count += 1.0;
     }
 
     /// In seconds; 0 if no acknowledgement came, as in the reference.
-    fn mean(&self, flow: usize) -> f64 {
-        let Rtt { sum, count, .. } = self.flows[flow];
-        if count > 0.0 { 0.01 * sum / count } else { 0.0 }
+    fn mean(&self) -> f64 {
+        if self.count > 0.0 { 0.01 * self.sum / self.count } else { 0.0 }
+    }
+}
+
+/// The present estimate of each flow, in ticks.
+#[derive(Clone, Default)]
+struct Rtts(Arc<Mutex<[f64; 2]>>);
+
+impl Rtts {
+    fn present(&self, flow: usize) -> f64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[flow]
     }
 }
 
 impl Observer for Rtts {
     fn see(&mut self, _now: Instant, observation: &Observation<'_>) {
-        match *observation {
-            Observation::Changed { flow: FlowId(flow), variable: Variable::Rtt, value, .. } => {
-                self.flows[flow as usize].present = value;
-            }
-            // Acknowledgements come to the host, which is the last node but one by name.
-            Observation::Received { node: NodeId(3), packet } => {
-                let rtt = &mut self.flows[packet.flow.0 as usize];
-                rtt.sum += rtt.present;
-                rtt.count += 1.0;
-            }
-            _ => {}
+        if let Observation::Changed { flow: FlowId(flow), variable: Variable::Rtt, value, .. } = *observation {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)[flow as usize] = value;
         }
     }
 
