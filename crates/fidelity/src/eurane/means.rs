@@ -6,9 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lasthop_core::engine::Instant;
-use lasthop_core::net::{
-    FlowId, Histogram, Observation, Observer, Probe, RunError, Simulation, Variable, What,
-};
+use lasthop_core::net::{FlowId, Histogram, Observation, Observer, Probe, RunError, Simulation, Variable, What};
 use lasthop_core::scenario::builder::{self, Built};
 use lasthop_core::scenario::read;
 use serde::Deserialize;
@@ -259,7 +257,8 @@ fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
     let text = scenario(set, tcp, bler)?;
     let document = read::toml(&text, "scenario").map_err(|e| e.to_string())?;
     let rtts = Rtts::default();
-    let mut built = builder::build(&document.scenario, seed, Some(Box::new(rtts.clone()))).map_err(|e| e.to_string())?;
+    let mut built =
+        builder::build(&document.scenario, seed, Some(Box::new(rtts.clone()))).map_err(|e| e.to_string())?;
     let mut run = Run::new();
     for (part, [from, to]) in PARTS {
         // How often samples were taken, and their sums for each flow: windows and congestion windows.
