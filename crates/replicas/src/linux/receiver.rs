@@ -1,7 +1,8 @@
 //! The receiving end: acknowledgements at once while the window grows and for sixteen segments at a time, then each second segment
 //! (`__tcp_ack_snd_check`); SACKs in bulk (`compressed_ack`); duplicates reported.
 //!
-//! It delivers to an application that reads as soon as it is woken. Its half of the connection just ends; a lost SYN+ACK is sent again when the SYN is.
+//! It delivers to an application that reads as soon as it is woken. Its half of the connection just ends; a lost SYN+ACK is sent again when the
+//! SYN is.
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{

@@ -100,12 +100,12 @@ impl Sender {
     }
 
     /// The SYN+ACK has come (`tcp_rcv_synsent_state_process`, `tcp_finish_connect`).
-    fn on_opened(&mut self, now: Instant, [first, sent]: [Instant; 2], again: u32, header: &TcpHeader) {
+    fn on_opened(&mut self, [first, sent]: [Instant; 2], again: u32, header: &TcpHeader) {
         let tcp = &mut self.socket.tcp;
         if header.ack < FIRST_BYTE {
             return;
         }
-        self.phase = Phase::Opened { writes_at: now + FIRST_WRITE };
+        self.phase = Phase::Opened { writes_at: tcp.now + FIRST_WRITE };
         tcp.snd_una = FIRST_BYTE;
         tcp.wnd_end = header.ack + u64::from(header.window).min(UNSCALED);
         tcp.disarm();
@@ -273,7 +273,7 @@ impl Endpoint for Sender {
         self.socket.tcp.set_now(now);
         match self.phase {
             Phase::Closed => return,
-            Phase::Opening { first, sent, again } => self.on_opened(now, [first, sent], again, header),
+            Phase::Opening { first, sent, again } => self.on_opened([first, sent], again, header),
             Phase::Opened { .. } | Phase::Open if header.flags.has(TcpFlags::SYN) => {
                 let tcp = &mut self.socket.tcp;
                 tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });

@@ -11,7 +11,7 @@ use lasthop_core::transport::congestion::AckSample;
 #[derive(Clone, Default)]
 pub struct Counting {
     /// Bytes acknowledged so far, and those that have arrived.
-    pub acked: u64,
+    acked: u64,
     delivered: u64,
     /// Bytes that the last acknowledgement of a recovery acknowledged, as long as it is not known whether it was the last.
     ending: u64,
@@ -35,10 +35,20 @@ impl Counting {
         [std::mem::take(&mut self.ending), bytes]
     }
 
+    /// Bytes acknowledged so far.
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Bytes sent so far, with `flight` outstanding.
+    pub fn sent(&self, flight: u64) -> u64 {
+        self.delivered + flight
+    }
+
     /// The retransmission timer has expired with `flight` bytes outstanding, those that have arrived excepted.
     pub fn on_timeout(&mut self, flight: u64) {
         self.ending = 0;
-        self.lost_up_to = Some(self.delivered + flight);
+        self.lost_up_to = Some(self.sent(flight));
     }
 }
 
@@ -49,17 +59,15 @@ mod tests {
     #[test]
     fn what_counts_after_a_timeout() {
         let mut counting = Counting::default();
-        let mut ack = |acked: u64, delivered: u64| {
-            let sample = AckSample { acked: acked * 1400, delivered: delivered * 1400, ..AckSample::default() };
-            counting.on_ack(&sample).map(|bytes| bytes / 1400)
+        let ack = |counting: &mut Counting, acked: u64, delivered: u64| {
+            counting.on_ack(&AckSample { acked, delivered, ..AckSample::default() })
         };
+        assert_eq!(ack(&mut counting, 1, 1), [0, 1]);
         // Six of sixteen have arrived behind a gap when the timer expires.
-        assert_eq!([ack(1, 1), ack(0, 7)], [[0, 1], [0, 0]]);
-        counting.on_timeout(10 * 1400);
-        let mut ack = |acked: u64, delivered: u64| {
-            let sample = AckSample { acked: acked * 1400, delivered: delivered * 1400, ..AckSample::default() };
-            counting.on_ack(&sample).map(|bytes| bytes / 1400)
-        };
-        assert_eq!([ack(3, 10), ack(13, 17), ack(2, 19)], [[0, 3], [0, 0], [0, 2]]);
+        assert_eq!(ack(&mut counting, 0, 7), [0, 0]);
+        counting.on_timeout(10);
+        assert_eq!(ack(&mut counting, 3, 10), [0, 3]);
+        assert_eq!(ack(&mut counting, 13, 17), [0, 0], "the end of the episode");
+        assert_eq!(ack(&mut counting, 2, 19), [0, 2]);
     }
 }

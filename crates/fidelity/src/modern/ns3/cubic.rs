@@ -133,18 +133,21 @@ impl Cubic {
 
     /// `IncreaseWindow`.
     fn increase(&mut self, now: Instant, segments: u64, sent: u64) {
-        if self.cwnd < self.ssthresh && segments > 0 {
-            if self.counting.acked > self.hystart.end {
+        if segments == 0 {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            if self.counting.acked() > self.hystart.end {
                 self.hystart.begin_round(now, sent);
             }
             self.cwnd += segments;
-        } else if segments > 0 {
-            self.count += segments;
-            let needed = self.needed(now);
-            if self.count >= needed {
-                self.cwnd += 1;
-                self.count -= needed;
-            }
+            return;
+        }
+        self.count += segments;
+        let needed = self.needed(now);
+        if self.count >= needed {
+            self.cwnd += 1;
+            self.count -= needed;
         }
     }
 
@@ -177,7 +180,7 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, sample: &AckSample) {
         self.take_delay(sample.now, sample.rtt);
         let counted = self.counting.on_ack(sample);
-        let sent = self.counting.acked + sample.in_flight;
+        let sent = self.counting.sent(sample.in_flight);
         for bytes in counted {
             self.increase(sample.now, bytes / self.smss, sent);
         }
@@ -196,7 +199,7 @@ impl CongestionControl for Cubic {
         // `CubicReset` and `HystartReset`.
         (self.cwnd, self.w_max, self.least_srtt) = (1, 0, None);
         self.hystart.found = false;
-        self.hystart.begin_round(now, self.counting.acked + flight);
+        self.hystart.begin_round(now, self.counting.sent(flight));
     }
 
     fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
@@ -225,37 +228,20 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use lasthop_core::scenario::read;
-    use lasthop_core::scenario::registry::Transport;
     use lasthop_core::scenario::session::Session;
-    use lasthop_core::transport::congestion::Congestion;
 
-    use super::*;
+    use super::super::path::{Discipline, Path};
+    use super::super::{CUBIC, document};
 
     /// When ns-3.37 logs a new `ssthresh`, and which, in segments: HyStart's, and those of two full buffers. 10 Mbit/s, 20 ms one way, 70 packets.
     const LOGGED: [(f64, f64); 3] = [(0.204_467, 75.0), (1.050_12, 77.0), (3.326_5, 74.0)];
 
     #[test]
     fn thresholds_as_ns3_logs_them() {
-        let text = r#"
-            duration = "4 s"
-            record.variables = true
-            [[link]]
-            name = "way"
-            between = ["a", "b"]
-            rate = "10 Mbit/s"
-            delay = "20 ms"
-            queue.droptail.limit = "70 packets"
-            [[flow]]
-            name = "flow"
-            from = "a"
-            to = "b"
-            transport.tcp = { segment = "1400 B", timestamps = true, rto.min = "200 ms", recovery = "rack" }"#;
-        let mut document = read::toml(text, "ns-3").unwrap();
-        let Transport::Tcp(tcp) = &mut document.scenario.flow[0].transport else { panic!("it is TCP") };
-        tcp.congestion = Some(Congestion::custom("TcpCubic", Arc::new(Config)));
+        let (steps, queue) = (vec![(0.0, 10.0, 20.0)], Discipline::DropTail);
+        let path = Path { steps, limit: 70, loss: None, queue, ecn: false };
+        let mut document = document("ns-3", &path, &[CUBIC], &[0.0], &[1.0, 2.0, 3.0]).unwrap();
+        document.scenario.record.variables = true;
         let mut run = Session::new(&document.scenario, 1, None).unwrap();
         run.complete().unwrap();
         let results = run.finish();

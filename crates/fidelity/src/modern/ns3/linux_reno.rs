@@ -3,7 +3,8 @@
 //! - What is counted towards the next segment of window outlives a recovery.
 //! - `ssthresh` is half the window (RFC 5681 §3.1: half of what is in flight), and slow start counts all acknowledged segments.
 //!
-//! With 2 % of losses it is a third faster than the square-root law allows (Mathis et al. 1997); without what it counts at the end of a recovery it is not.
+//! With 2 % of losses it is a third faster than the square-root law allows (Mathis et al. 1997); without what it counts at the end of a recovery it
+//! is not.
 
 use lasthop_core::engine::Instant;
 use lasthop_core::transport::congestion::{

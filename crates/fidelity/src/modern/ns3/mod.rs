@@ -1,7 +1,8 @@
 //! Runs of ns-3.37's TCP: the same scenario in the engine, compared by the goodput of each flow, which agrees within 20 %.
 //!
 //! The index describes paths in a sentence ([`path`]); the algorithms are in the name of the scenario. Reno and CUBIC have ns-3's rules, which
-//! are not those of the RFCs ([`linux_reno`], [`cubic`]). Flows of Reno are compared by the mean queue too. Of what one run of ns-3 drew nothing is known: with random losses ten runs are made.
+//! are not those of the RFCs ([`linux_reno`], [`cubic`]). Flows of Reno are compared by the mean queue too. Of what one run of ns-3 drew nothing is
+//! known: with random losses ten runs are made.
 
 mod counting;
 mod cubic;
@@ -57,13 +58,7 @@ pub fn compare(folder: &FilePath, entry: &Entry, _entries: &[Value]) -> Result<O
         return Err(format!("{}: more than {MOST_MEGABITS} Mbit", file.display()));
     }
     let starts = (0..algorithms.len()).map(|flow| start(&log, &times, flow)).collect::<Result<Vec<f64>, _>>()?;
-    let text = scenario(&path, &algorithms, &starts, &times)?;
-    let mut document = read::toml(&text, name).map_err(|error| error.to_string())?;
-    for (flow, algorithm) in document.scenario.flow.iter_mut().zip(&algorithms) {
-        if let (Transport::Tcp(tcp), Some(own)) = (&mut flow.transport, own_rule(algorithm)) {
-            tcp.congestion = Some(Congestion::custom(*algorithm, own));
-        }
-    }
+    let document = document(name, &path, &algorithms, &starts, &times)?;
     let seeds = if path.loss.is_some() { SEEDS } else { 1 };
     let mut runs = Vec::new();
     for seed in 1..=seeds {
@@ -147,6 +142,24 @@ fn start(log: &Columns, times: &[f64], flow: usize) -> Result<f64, String> {
     let at = window.iter().position(|bytes| *bytes > 0.0).ok_or_else(|| format!("flow {flow} has no window"))?;
     let start = times[at] - rtt[at] / 1e3 - (times[1] - times[0]) / 2.0;
     if start.is_nan() { Err(format!("rtt{flow}_ms is no number")) } else { Ok(start.max(0.0)) }
+}
+
+/// The scenario, with ns-3's own rules in their places.
+fn document(
+    name: &str,
+    path: &Path,
+    algorithms: &[&str],
+    starts: &[f64],
+    times: &[f64],
+) -> Result<read::Document, String> {
+    let text = scenario(path, algorithms, starts, times)?;
+    let mut document = read::toml(&text, name).map_err(|error| error.to_string())?;
+    for (flow, algorithm) in document.scenario.flow.iter_mut().zip(algorithms) {
+        if let (Transport::Tcp(tcp), Some(own)) = (&mut flow.transport, own_rule(algorithm)) {
+            tcp.congestion = Some(Congestion::custom(*algorithm, own));
+        }
+    }
+    Ok(document)
 }
 
 /// The scenario, as text.

@@ -84,7 +84,7 @@ fn a_window_in_little_use_is_kept_while_data_are_acknowledged() {
 /// A recording: segments that an application writes one by one have PSH, and are acknowledged within 100 us. Beyond the sixteen that are acknowledged
 /// as they come, reading sends the acknowledgement, some 20 us later than that.
 #[test]
-fn what_is_written_alone_is_acknowledged_at_once() {
+fn what_is_written_alone_is_acknowledged_when_it_is_read() {
     let mut path = Path::new("variant = 'reno'\nwindow = 34");
     path.notify(Notice::Open);
     for n in 1..=60 {
