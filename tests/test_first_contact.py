@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import lasthop as lh
 import pytest
@@ -319,7 +320,7 @@ def test_transfers_of_many_points_are_counted_once(monkeypatch):
 
 def test_a_series_is_not_searched_for_quantities_that_no_scenario_asks_for(monkeypatch):
     """It may have millions of rows: the search took longer than the run."""
-    from lasthop.cli.run import _in_vain
+    from lasthop.recorded import in_vain
 
     scenario = lh.load(PLAIN).with_({"record.series": "100 ms"})
     result = lh.run(scenario)
@@ -327,7 +328,7 @@ def test_a_series_is_not_searched_for_quantities_that_no_scenario_asks_for(monke
         whole = getattr(lh.Table, name)
         monkeypatch.setattr(lh.Table, name, lambda *words, whole=whole: read.append(words) or whole(*words))
     read = []
-    assert [*_in_vain(scenario, result)] == [] and not read
+    assert [*in_vain(scenario, result)] == [] and not read
 
 
 def test_a_constellation_says_how_many_handoffs_there_were(lasthop):
@@ -422,3 +423,11 @@ def test_quantities_that_nothing_has_are_said():
         "note: record.quantities: nothing here has timeoutz; did you mean timeouts?",
         "note: record.quantities: nothing here has bogus: the table state has the names",
     ]
+    for run in (lh.run, partial(lh.replicate, seeds=2)):
+        with pytest.warns(lh.RecordWarning) as doubts:
+            run(scenario)
+        assert [str(doubt.message)[:30] for doubt in doubts] == [
+            "record.quantities are samples,",
+            "record.transfer_quantities: no",
+        ]
+        assert {doubt.filename for doubt in doubts} == {__file__}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lasthop.builders import Cell, Change, Constellation, Flow, Group, Hsdpa, Link, Mbms, Record
     from lasthop.comparison import Comparison, compare
     from lasthop.controller import Controller, MediaController
-    from lasthop.errors import ControllerError, RunError, ScenarioError
+    from lasthop.errors import ControllerError, RecordWarning, RunError, ScenarioError
     from lasthop.live_runs import LiveRun, live
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
@@ -42,6 +42,7 @@ __all__ = [
     "Mbms",
     "MediaController",
     "Record",
+    "RecordWarning",
     "Replications",
     "Result",
     "RunError",
@@ -83,6 +84,7 @@ _HOMES = {
     "Controller": "controller",
     "MediaController": "controller",
     "ControllerError": "errors",
+    "RecordWarning": "errors",
     "RunError": "errors",
     "ScenarioError": "errors",
     "Scenario": "scenario",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["ControllerError", "RunError", "ScenarioError", "controller_error"]
+__all__ = ["ControllerError", "RecordWarning", "RunError", "ScenarioError", "controller_error"]
 
 
 class ScenarioError(ValueError):
@@ -53,6 +53,10 @@ class ScenarioError(ValueError):
             "path": self.path,
             **({"also": [error.to_dict() for error in self.also]} if self.also else {}),
         }
+
+
+class RecordWarning(UserWarning):
+    """A scenario asks for a quantity that nothing in it has, or for samples of which none are taken."""
 
 
 class RunError(RuntimeError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lasthop import _core, files
+from lasthop import _core, files, recorded
 from lasthop.errors import ScenarioError
 from lasthop.results import COUNTS, Format, Result, Table, result, save_tables, type_name
 from lasthop.scenario import Scenario, load
@@ -48,14 +48,18 @@ def run(
 ) -> Result:
     """Runs a scenario once, with its own seed or another.
 
-    With ``pcap``, the packets at the nodes that send are also captured into that file (pcapng).
+    With ``pcap``, the packets at the nodes that send are also captured into that file (pcapng). A
+    :class:`RecordWarning` names quantities that the scenario asks for and nothing in it has.
     """
     scenario = load(scenario)
     seed = scenario.seed if seed is None else seed
     if pcap is None:
-        return run_once(scenario, seed, progress)
-    with files.whole(Path(pcap)) as draft:
-        return run_once(scenario, seed, progress, pcap=draft)
+        outcome = run_once(scenario, seed, progress)
+    else:
+        with files.whole(Path(pcap)) as draft:
+            outcome = run_once(scenario, seed, progress, pcap=draft)
+    recorded.warn(scenario, outcome)
+    return outcome
 
 
 def run_once(
@@ -157,11 +161,12 @@ def replicate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Replications:
-    """Runs a scenario with several seeds: these, or this many from its own on."""
+    """Runs a scenario with several seeds: these, or this many from its own on. It warns as :func:`run` does."""
     scenario = load(scenario)
     began = time.perf_counter()
     work = [(scenario, seed) for seed in seeds_of(scenario, seeds)]
     runs = run_each(work, reduce=lambda result: result, threads=threads, progress=progress)
+    recorded.warn(scenario, runs[0])
     return Replications(runs, wall_s=time.perf_counter() - began)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +51,8 @@ def run(
     \b
     lasthop run examples/two-flows.toml --seeds 20
     """
-    from lasthop import files
+    from lasthop import files, recorded
+    from lasthop.errors import RecordWarning
     from lasthop.results import Result
     from lasthop.runs import Replications
 
@@ -71,7 +71,9 @@ def run(
         # Refused now rather than after the work, and held against other processes until then.
         click.get_current_context().with_resource(files.claimed(output, made_by="lasthop run", force=force))
 
-    outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecordWarning)  # said below, after the results
+        outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
     if as_json:
         common.print_json(_document(outcome))
     else:
@@ -83,29 +85,12 @@ def run(
             first = outcome if isinstance(outcome, Result) else outcome[0]
             written += plot.standard(first, output)
     common.written(written, quiet=quiet)
-    for doubt in _in_vain(scenario, outcome if isinstance(outcome, Result) else outcome[0]):
+    for doubt in recorded.in_vain(scenario, outcome if isinstance(outcome, Result) else outcome[0]):
         common.note(f"note: {doubt}", quiet=quiet)
     if plots and isinstance(outcome, Replications) and len(outcome) > 1:
         again = f"lasthop plot {shlex.quote(str(output))} --seed N"
         told = f"the pictures are of seed {outcome[0].seed} alone; of another one: {again}"
         common.note(f"note: {told}", quiet=quiet)
-
-
-def _in_vain(scenario: Scenario, result: Result) -> Iterator[str]:
-    """Quantities that a scenario asks for, and that nothing in it has: which these are is known after a run alone."""
-    record = scenario["record"]
-    if record.get("quantities") and not record.get("series"):
-        yield 'record.quantities are samples, and none are taken: write record.series = "1 s", too'
-    for field, name, of in (("quantities", "series", "series"), ("transfer_quantities", "transfer_state", "transfers")):
-        asked = record.get(field, ())
-        if not asked or of not in result.tables or not len(result.tables[of]):
-            continue
-        there = result.tables[name].to_arrow()["quantity"].unique().to_pylist() if name in result.tables else []
-        for quantity in asked:
-            if quantity not in there:
-                near = difflib.get_close_matches(quantity, there, 1, cutoff=0.75)
-                hint = f"; did you mean {near[0]}?" if near else ": the table state has the names"
-                yield f"record.{field}: nothing here has {quantity}{hint}"
 
 
 def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:
