@@ -183,6 +183,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
             rlc: Box::new(move |_| Box::new(Entity::new(&rlc))),
             pdcp: Box::new(|| None),
             spacing: Duration::ZERO,
+            timing: None,
             in_order: false,
             loss_indication: None,
             pdu_bits: 320,

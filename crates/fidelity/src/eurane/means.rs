@@ -14,9 +14,11 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::RTO_2_29;
+use super::common_draws::Draws;
 use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::means::Mean;
+use crate::mrg::Mrg32k3a;
 use crate::report::Outcome;
 
 /// An index. Fields for readers are ignored.
@@ -113,6 +115,9 @@ const COLUMNS: [&str; 13] = [
 /// Seconds: one flow from the first to the second, two from the third to the fourth.
 const PARTS: [(&str, [f64; 2]); 2] = [("one", [100.0, 1500.0]), ("two", [1600.0, 7500.0])];
 
+/// The tick of TCP's clock, in seconds.
+const TICK: f64 = 0.01;
+
 /// Samples of windows and estimates.
 const SAMPLES_PER_SECOND: u64 = 10;
 
@@ -204,7 +209,7 @@ fn hold(reference: &Means, (set, tcp, bler, part): (&str, &str, f64, &str), runs
 type Run = BTreeMap<(&'static str, &'static str, &'static str), f64>;
 
 /// The scenario, as the index describes it.
-fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
+fn scenario(set: &Set, tcp: &str, phases: [f64; 2]) -> Result<String, String> {
     let variant = super::tcp(tcp).ok_or_else(|| format!("tcps: {tcp} is not known"))?;
     let spacing = time("overhead", set.overhead.as_deref().unwrap_or("20us"))?;
     let iub = time("iub", &set.iub)?;
@@ -218,8 +223,9 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
             from = "host"
             to = "cell.ue[{n}]"
             start = "{start}"
-            transport.tcp = {{ variant = "{variant}", window = {window}, segment = "{size} B", exact_half = false, rto = {{ {RTO_2_29} }} }}
-            "#
+            transport.tcp = {{ variant = "{variant}", window = {window}, segment = "{size} B", exact_half = false, rto = {{ {RTO_2_29}, granularity = "{TICK} s" }}, boot_time = {:e} }}
+            "#,
+            phases[n] * TICK
         )
     };
     Ok(format!(
@@ -244,21 +250,27 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
         rlc.eurane.status_prohibit = "{prohibit}"
         spacing = "{spacing}"
         iub.delay = "{iub}"
-        loss.bernoulli.p = {bler}
-        uplink_loss.bernoulli.p = {}
         {}{}"#,
-        set.ulbler,
         flow(0, "1 s"),
         flow(1, "1500 s"),
     ))
 }
 
 fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
-    let text = scenario(set, tcp, bler)?;
-    let document = read::toml(&text, "scenario").map_err(|e| e.to_string())?;
+    let mut generator = Mrg32k3a::new(seed as u32);
+    // A sender draws the phase of its clock when it is made, Vegas twice, and again as the run begins.
+    for _ in 0..if tcp == "Vegas" { 4 } else { 2 } {
+        generator.uniform();
+    }
+    let phases = [(); 2].map(|()| generator.uniform());
+    let text = scenario(set, tcp, phases)?;
+    let mut document = read::toml(&text, "scenario").map_err(|e| e.to_string())?;
+    let draws = Draws::new(generator);
+    draws.decide(&mut document.scenario, [bler, set.ulbler]);
     let rtts = Rtts::default();
-    let mut built =
-        builder::build(&document.scenario, seed, Some(Box::new(rtts.clone()))).map_err(|e| e.to_string())?;
+    let watcher = Box::new(Watcher { rtts: rtts.clone(), draws: draws.clone() });
+    let mut built = builder::build(&document.scenario, seed, Some(watcher)).map_err(|e| e.to_string())?;
+    draws.begin(&mut built.simulation);
     let mut run = Run::new();
     for (part, [from, to]) in PARTS {
         // How often samples were taken, and their sums for each flow: windows and congestion windows.
@@ -453,10 +465,20 @@ impl Rtts {
     }
 }
 
-impl Observer for Rtts {
+/// What a run is watched for.
+struct Watcher {
+    rtts: Rtts,
+    draws: Draws,
+}
+
+impl Observer for Watcher {
     fn see(&mut self, _now: Instant, observation: &Observation<'_>) {
-        if let Observation::Changed { flow: FlowId(flow), variable: Variable::Rtt, value, .. } = *observation {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)[flow as usize] = value;
+        match *observation {
+            Observation::Changed { flow: FlowId(flow), variable: Variable::Rtt, value, .. } => {
+                self.rtts.0.lock().unwrap_or_else(PoisonError::into_inner)[flow as usize] = value;
+            }
+            Observation::Pdu { place, step, .. } => self.draws.see(place, step),
+            _ => {}
         }
     }
 
@@ -464,3 +486,6 @@ impl Observer for Rtts {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

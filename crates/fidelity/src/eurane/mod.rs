@@ -1,5 +1,7 @@
 //! Families of EURANE, the UMTS extension of ns-2.
 
+mod as_it_leaves;
+mod common_draws;
 mod events;
 mod hsdpa;
 mod index;

@@ -35,6 +35,7 @@ pub mod rach;
 pub mod roaming;
 mod slab;
 mod slots;
+pub mod timing;
 pub mod utran;
 
 pub use medium::{Setup, Umts};

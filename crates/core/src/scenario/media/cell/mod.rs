@@ -7,6 +7,7 @@ mod setup;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::choice::Custom;
 use crate::engine::{BitRate, Duration, Fault};
 use crate::net::{NodeId, Simulation};
 use crate::profile::Profile;
@@ -16,6 +17,7 @@ use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
+use crate::radio::umts::timing::TimingConfig;
 
 use crate::scenario::registry::{Attachment, LossIndication, LossModel, Pdcp, Rlc};
 
@@ -97,6 +99,9 @@ pub struct Cell {
     /// shared channel changes. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
+    /// What draws this and the delay of access to RACH, in a scenario that is built in code. Default: streams of the cell.
+    #[serde(skip)]
+    pub timing: Option<Custom<dyn TimingConfig>>,
     /// By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. Default: it
     /// does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,8 @@
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
 use crate::radio::umts::slab::Flying;
-use lasthop_net::engine::{Duration, Instant, Stream};
+use crate::radio::umts::timing::Wake;
+use lasthop_net::engine::{Duration, Instant, Target};
 use lasthop_net::net::Core;
 use lasthop_net::net::observe::PduStep;
 
@@ -20,30 +21,6 @@ pub(super) struct ToNodeB {
     pub(super) channel: u32,
     pub(super) terminal: u32,
     pub(super) pdu: Flying,
-}
-
-/// PDUs of one interval leave their entity one after the other, each up to this long after the one before, at random.
-pub(super) struct Spacing {
-    most_nanos: f64,
-    stream: Stream,
-}
-
-impl Spacing {
-    pub(super) fn new(most: Duration, stream: Stream) -> Self {
-        Self { most_nanos: most.as_nanos() as f64, stream }
-    }
-
-    /// Whether there is any.
-    #[inline]
-    fn is_used(&self) -> bool {
-        self.most_nanos > 0.0
-    }
-
-    /// From one PDU to the next.
-    #[inline]
-    fn next(&mut self) -> Duration {
-        Duration::from_nanos((self.most_nanos * self.stream.unit()) as u64)
-    }
 }
 
 impl Umts {
@@ -74,8 +51,8 @@ impl Umts {
             return; // it is awake, and no tick lies before the one it waits for
         }
         clock.tick = clock.next_tick(core.now());
-        let tick = clock.tick;
-        self.arm(core, tick, key(CLOCK, u32::from(number)));
+        let (tick, tti) = (clock.tick, clock.tti);
+        self.arm_clock(core, number, tick, Wake::HandDown, tti);
     }
 
     /// Wakes a clock at the first interval that begins at `at` or later.
@@ -87,8 +64,14 @@ impl Umts {
         let frame = at_or_after(at, clock.tti);
         if frame < clock.frame {
             clock.frame = frame;
-            self.arm(core, frame, key(CLOCK, u32::from(number)));
+            let tti = clock.tti;
+            self.arm_clock(core, number, frame, Wake::Interval, tti);
         }
+    }
+
+    fn arm_clock(&mut self, core: &mut Core, number: u8, at: Instant, wake: Wake, tti: Duration) {
+        let since = self.times.order(core.now(), at, wake, tti);
+        core.arm(Target { component: self.component, key: key(CLOCK, u32::from(number)) }, at, since);
     }
 
     pub(super) fn wake_clock(&mut self, core: &mut Core, number: u8) {
@@ -148,7 +131,7 @@ impl Umts {
         if direction == Direction::Up && self.awaits_access(now, terminal, channel, kind) {
             return;
         }
-        let is_spaced = kind != Kind::Dsch && self.spacing.is_used();
+        let is_spaced = kind != Kind::Dsch && self.spacing > Duration::ZERO;
         let mut slot = Slot { now, at: now, tti, bits, left: bits };
         while slot.left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
@@ -156,7 +139,7 @@ impl Umts {
                 break;
             }
             if is_spaced {
-                slot.at += self.spacing.next();
+                slot.at += self.times.spacing(now, tti, self.spacing);
             }
             let Some(pdu) = arq.pull(&slot) else { break };
             slot.left -= pdu.bits.max(self.pdu_bits);
@@ -180,7 +163,7 @@ impl Umts {
             return;
         }
         let mut leaving = std::mem::take(&mut self.flights.leaving);
-        if self.spacing.is_used() {
+        if self.spacing > Duration::ZERO {
             leaving.sort_by_key(|(at, ..)| *at);
         }
         for (at, channel, terminal, pdu) in leaving.drain(..) {
@@ -293,8 +276,8 @@ impl Umts {
         match self.channels[channel].kind {
             Kind::Rach if self.rach.aloha.is_some() => return self.choose_place(now, channel),
             Kind::Rach if self.rach.delay > Duration::ZERO => {
-                let nanos = self.rach.delay.as_nanos() as f64 * self.rach.stream.unit();
-                end = self.end_of_message(channel, end + Duration::from_nanos(nanos as u64));
+                let delay = self.times.access(now, self.rach.delay);
+                end = self.end_of_message(channel, end + delay);
             }
             Kind::Cpch => {
                 let terminal = self.channels.owner(channel);

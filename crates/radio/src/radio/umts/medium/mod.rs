@@ -19,6 +19,7 @@ use lasthop_net::net::{Core, Observation, Pkt};
 use super::bearer::Sender;
 use super::channel::{Channel, Order};
 use super::cpch::{Cpch, Uplink};
+use super::timing::Times;
 use super::utran::{Counts, Utran};
 
 mod channels;
@@ -38,7 +39,6 @@ use channels::{CPCH, Channels, DCH_DOWN, DCH_UP, DSCH, Kind, RACH, fach};
 use contention::{PacketAccess, Rach};
 use dsch::Dsch;
 use hs_dsch::HsDsch;
-use intervals::Spacing;
 use landing::Flights;
 use ns2_clock::Ns2Clock;
 use roaming::Roaming;
@@ -71,7 +71,9 @@ pub struct Umts {
     elsewhere: OtherSystems,
     rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     flights: Flights,
-    spacing: Spacing,
+    /// PDUs of one interval leave their entity one after the other, each up to this long after the one before.
+    spacing: Duration,
+    times: Times,
     in_order: bool,
     pdu_bits: u32,
     /// What an entity says; empty between events.
@@ -101,7 +103,15 @@ impl Umts {
         let common = setup.utran.cells() as u32 + u32::from(setup.dsch.is_some());
         let alarm = |kind, index| Alarm::new(Target { component, key: key(kind, index) });
         let mut umts = Self {
-            spacing: Spacing::new(setup.spacing, core.stream(&setup.name, "spacing")),
+            spacing: setup.spacing,
+            times: match setup.timing {
+                Some(timing) => Times::Custom(timing),
+                None => Times::Own {
+                    spacing: core.stream(&setup.name, "spacing"),
+                    access: core.stream(&setup.name, "access"),
+                },
+            },
+            // Its stream has the name of that of the delay: of the two there is one.
             rach: Rach::new(setup.rach_access, setup.rach_aloha, core.stream(&setup.name, "access")),
             cpch: None,
             name: setup.name,

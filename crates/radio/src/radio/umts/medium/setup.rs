@@ -10,6 +10,7 @@ use crate::radio::umts::cpch;
 use crate::radio::umts::hs_dsch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Area;
+use crate::radio::umts::timing::Timing;
 use crate::radio::umts::utran::Utran;
 use lasthop_net::engine::Duration;
 use lasthop_net::net::indication::Marker;
@@ -56,6 +57,8 @@ pub struct Setup {
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,
+    /// What draws this and [`Setup::rach_access`]; `None`: streams of the cell.
+    pub timing: Option<Box<dyn Timing>>,
     /// Messages of a terminal on RACH come one after the other, and before what it sends over another channel later; on CELL_DCH it gets
     /// nothing of FACH. `false`: PDUs of a former interval or channel may be overtaken, as in EURANE.
     pub in_order: bool,
