@@ -128,6 +128,25 @@ def test_a_class_of_the_program_itself():
     assert lh.run(again, seed=7).flows["transport"] == ["tcp newreno+Fixed"]
 
 
+def test_what_start_returns_counts_as_what_other_calls_return():
+    class Fixed(lh.Controller):
+        def start(self, setting):
+            return self.first(4 * setting.segment)
+
+        def on_loss(self, m):
+            pass
+
+    def goodput(first):
+        made = type("Fixed", (Fixed,), {"first": staticmethod(first)})
+        return lh.run(scenario(made, loss=0)).flows["goodput_kbps"][0]
+
+    window = 8 * 4 * 1460 / (40 + 2.4 + 0.064)
+    assert goodput(lambda window: window) == pytest.approx(window, rel=0.02)
+    assert goodput(lambda window: (window, 300e3)) == pytest.approx(300 * 1460 / 1500, rel=0.05)
+    with pytest.raises(lh.ControllerError, match="window is 'junk': it must be a number"):
+        goodput(lambda _: "junk")
+
+
 @pytest.mark.parametrize(
     ("every", "calls"), [("ack", 1.0), ("8 acks", 1 / 8), ("10 ms", None), ("rtt", None), ("rtt/4", None)]
 )

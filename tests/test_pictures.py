@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from lasthop import plot
+from lasthop.plot.names import quantity_label
 from lasthop.plot.style import BEHIND
 from looks import faults
 
@@ -129,6 +130,32 @@ def test_a_mean_over_receivers_is_called_one():
     for draw in (plot.throughput, plot.in_order):
         (name,) = draw(result).get_legend().get_texts()
         assert name.get_text() == "tv, mean of 6 receivers"
+
+
+def test_rows_of_a_figure_are_as_high_as_one():
+    result = lh.run(plot.recording(lh.load(ROOT / "examples" / "two-flows.toml")))
+    figure, both = plot.figure(rows=2, sharex=True)
+    for draw, axes in zip((plot.throughput, plot.rtt), both, strict=True):
+        draw(result, axes=axes)
+    figure.canvas.draw()
+    assert figure.get_figheight() * 25.4 == pytest.approx(110)
+    first, second = (axes.get_window_extent() for axes in both)
+    assert min(first.height, second.height) > 25 / 25.4 * figure.dpi and first.y0 > second.y1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rtt_ms_p50", "median round-trip time (ms)"),
+        ("rtt_ms_mean", "mean round-trip time (ms)"),
+        ("queue_ms_p95", "95th percentile of queueing delay (ms)"),
+        ("queue_packets", "queue (packets)"),
+        ("x_m", "x (m)"),
+        ("goodput_kbps", "goodput (kbit/s)"),
+    ],
+)
+def test_axes_have_quantity_and_unit(name, said):
+    assert quantity_label(name) == said
 
 
 def test_axes_keep_their_height_below_a_long_legend():
@@ -368,8 +395,8 @@ def test_a_mean_over_flows_is_called_one():
     swept = lh.sweep(flows(9).with_({"duration": "2 s"}), vary={"link.radio.delay": ["10 ms", "20 ms"]})
     axes = plot.sweep_pictures(swept)["goodput"](plot.figure()[1])
     assert axes.get_ylabel() == "goodput (kbit/s)\nmean of flows" and not faults(axes.figure)
-    for options in ({"by": (), "total": True}, {"by": ("flow",)}):
-        assert plot.across(swept, "goodput_kbps", **options).get_ylabel() == "goodput (kbit/s)"
+    for options, of in (({"by": (), "total": True}, "\nsum of flows"), ({"by": ("flow",)}, "")):
+        assert plot.across(swept, "goodput_kbps", **options).get_ylabel() == f"goodput (kbit/s){of}"
 
 
 def test_no_two_lines_of_a_sweep_look_the_same():

@@ -78,6 +78,23 @@ def test_a_change_takes_numbers_of_numpy_and_names_what_is_none():
     assert same(session.complete(), lh.run({**LINK, "change": [change]}))
 
 
+def test_what_a_session_changed_is_kept_with_its_result(tmp_path):
+    """The scenario in the folder has no such change: a run of it is another one."""
+    session = lh.Session(LINK)
+    session.advance_to(4)
+    session.change("l", rate="250 kbit/s")
+    changed = session.complete()
+    assert changed.session_changes == ({"at": "4.0 s", "link": "l", "rate": "250 kbit/s"},)
+    assert "changed once by a session" in changed.heading() and "session" not in lh.run(LINK).heading()
+    changed.save(tmp_path / "led")
+    lh.run(LINK).save(tmp_path / "plain")
+    assert lh.Result.load(tmp_path / "led").session_changes == [*changed.session_changes]
+    said = str(lh.compare(tmp_path / "plain", tmp_path / "led"))
+    assert "session_changes" in said and "the same scenario" not in said
+    again = lh.run({**LINK, "change": [*changed.session_changes]})
+    assert same(changed, again)
+
+
 def test_what_has_happened_so_far_can_be_had_before_the_end():
     session = lh.Session(LINK)
     session.advance_to("2 s")

@@ -69,6 +69,13 @@ def test_a_claim_that_is_changed_fails(lasthop: Lasthop, mine: Path) -> None:
     assert verdicts(lasthop) == {"N1": NOT_REPRODUCED, "N2": REPRODUCED}
 
 
+def test_a_null_model_that_was_not_run_is_told(lasthop: Lasthop, mine: Path) -> None:
+    changed(mine / "judges.py", 'level(LOSSES, "loss")', 'level("losse", "loss")')
+    claims = json.loads(lasthop("reproduce", "./mine", "--json").stdout)["claims"]
+    (reason,) = (claim["reason"] for claim in claims if claim["id"] == "N1")
+    assert "whether the null model passes too is not known" in reason and "losse" in reason
+
+
 def test_the_example_of_the_recipe_runs(lasthop: Lasthop) -> None:
     document = json.loads(lasthop("reproduce", str(EXAMPLE), "--json").stdout)
     [claim] = document["claims"]
@@ -121,6 +128,8 @@ def test_what_stands_there_is_left_alone(lasthop: Lasthop, mine: Path) -> None:
         ("paper/about.toml", 'title = "TCP', 'titel = "TCP', "about.toml: unknown titel; known: title, source"),
         ("paper/questions.toml", 'name = "each packet"', "", "missing 1 required positional argument: 'name'"),
         ("paper/claims.toml", "[N1]", "[N1", "claims.toml: "),
+        ("paper/questions.toml", '"every second packet"', '"each packet"', "two answers are named “each packet”"),
+        ("paper/questions.toml", '"every second packet"', '"as taken"', "“as taken” is a name that readings have"),
         ("paper/claims.toml", 'paper = "1.31"', 'paper = "1.31"\nfitted_at = ["each"]', "no answer is named each"),
     ],
 )

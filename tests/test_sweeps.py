@@ -221,6 +221,10 @@ def test_totals_are_sums_within_each_run(whole):
     first, *_, last = together
     found = whole.paired("goodput_kbps", by=(), total=True).rows()[-1]
     assert found["difference"] == pytest.approx(last["goodput_kbps"].mean - first["goodput_kbps"].mean)
+    assert not [name for name in together[0] if name.endswith(("_pct", "_p50", "_p95", "_mean"))]
+    for metric in ("loss_pct", "rtt_ms_p50", "rtt_ms_mean"):
+        with pytest.raises(ValueError, match=f"a sum of {metric} says nothing: leave out total=True"):
+            whole.paired(metric, by=(), total=True)
 
 
 def test_each_table_has_its_means():

@@ -102,9 +102,13 @@ class Comparison:
     def scenario(self) -> list[tuple[str, Any, Any]]:
         """What differs in the scenarios: the place, what the one says, what the other says. `None`: nothing.
 
-        Keys of which other values were varied stand last, as ``vary KEY``.
+        Keys of which other values were varied stand last, as ``vary KEY``, and what sessions changed, as
+        ``session_changes``.
         """
         one, other = ({f"vary {key}": list(each.vary[key]) for key in each.vary} for each in (self.one, self.other))
+        for more, stored in ((one, self.one), (other, self.other)):
+            if changes := stored.manifest.get("session_changes"):
+                more["session_changes"] = changes
         return [*differing(self.one.scenario, self.other.scenario), *differing(one, other)]
 
     @cached_property

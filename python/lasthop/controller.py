@@ -305,7 +305,12 @@ def make(
     made = kind(**options)
     made.random = Random(f"{seed}/{flow}/{number}/controller")
     made.window = initial_window
-    made.start(Setting(segment, initial_window, seed, flow))
+    # What it returns counts as what other calls return.
+    answer: Any = made.start(Setting(segment, initial_window, seed, flow))  # type: ignore[func-returns-value]
+    if isinstance(answer, tuple) and len(answer) == 2:
+        made.window, made.pacing_rate = answer
+    elif answer is not None:
+        made.window = answer
     return made
 
 
@@ -324,7 +329,9 @@ def make_media(
     made = kind(**options)
     made.random = Random(f"{stream}/controller")
     made.target_bitrate = start_rate
-    made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))
+    answer: Any = made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))  # type: ignore[func-returns-value]
+    if answer is not None:
+        made.target_bitrate = answer
     return made
 
 

@@ -191,6 +191,8 @@ class Result:
     wall_s: float = field(compare=False)
     #: Transmissions that ended at the far side of a link.
     packet_hops: int
+    #: What a session changed on its way, which the scenario does not say: each with its instant, as a ``[[change]]``.
+    session_changes: Sequence[Mapping[str, Any]] = ()
 
     def __getattr__(self, name: str) -> Table:
         if name.startswith("_") or name == "tables":
@@ -218,7 +220,9 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        return f"{self.name} · {number(self.simulated_s)} s simulated in {waited(self.wall_s)} · seed {self.seed}"
+        changed = {0: "", 1: " · changed once by a session"}
+        more = changed.get(n := len(self.session_changes), f" · changed {n} times by a session")
+        return f"{self.name} · {number(self.simulated_s)} s simulated in {waited(self.wall_s)} · seed {self.seed}{more}"
 
     def save(
         self, folder: str | Path, format: Format = "parquet", *, made_by: str = "lasthop run", force: bool = False
@@ -235,6 +239,8 @@ class Result:
             "packet_hops": self.packet_hops,
             "wall_s": self.wall_s,
         }
+        if self.session_changes:
+            manifest["session_changes"] = [dict(change) for change in self.session_changes]
         return save_tables(self.tables, folder, format, manifest=manifest, made_by=made_by, force=force)
 
     @classmethod
@@ -271,6 +277,7 @@ class Result:
             simulated_s=manifest["simulated_s"],
             wall_s=spent["wall_s"],
             packet_hops=spent["packet_hops"],
+            session_changes=manifest.get("session_changes", ()),
         )
 
 
@@ -320,7 +327,7 @@ def save_tables(
 
 def said_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What a table says of itself, away from its folder: the scenario, the seeds, and what made it."""
-    kept = ("made_by", "lasthop", "commit", "scenario", "scenario_text", "seeds", "vary")
+    kept = ("made_by", "lasthop", "commit", "scenario", "scenario_text", "session_changes", "seeds", "vary")
     return {key: manifest[key] for key in kept if key in manifest}
 
 
@@ -492,7 +499,15 @@ def type_name(kind: pa.DataType) -> str:
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
-def result(core: Any, scenario: Scenario, *, seed: int, simulated_s: float, wall_s: float) -> Result:
+def result(
+    core: Any,
+    scenario: Scenario,
+    *,
+    seed: int,
+    simulated_s: float,
+    wall_s: float,
+    session_changes: Sequence[Mapping[str, Any]] = (),
+) -> Result:
     """The result of a run of the core."""
     return Result(
         tables={name: Table(table) for name, table in core.tables},
@@ -502,4 +517,5 @@ def result(core: Any, scenario: Scenario, *, seed: int, simulated_s: float, wall
         simulated_s=simulated_s,
         wall_s=wall_s,
         packet_hops=core.packet_hops,
+        session_changes=session_changes,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ class Session:
         self._seed = as_seed(self._scenario.seed if seed is None else seed)
         self._began = time.perf_counter()
         self._core = _core.Session(self._scenario.core, self._seed, None)
+        self._changes: list[dict[str, Any]] = []
         self._finished = False
 
     @property
@@ -101,7 +103,8 @@ class Session:
     def change(self, link: str, /, **fields: Any) -> None:
         """Changes a link, or the way to a terminal, now: by the fields of a ``[[change]]`` but ``at`` and ``repeat``.
 
-        ``session.change("radio", rate="384 kbit/s")``, ``session.change("cell.ue[3]", up=False)``.
+        ``session.change("radio", rate="384 kbit/s")``, ``session.change("cell.ue[3]", up=False)``. The result says of
+        it (``session_changes``), and so does its folder.
         """
         for field in ("at", "repeat"):
             if field in fields:
@@ -112,6 +115,7 @@ class Session:
         except (TypeError, ValueError, RecursionError) as error:
             raise ScenarioError(f"the change is no plain data: {error}", path="change") from None
         self._core.change(text)
+        self._changes.append({**json.loads(text)["change"][0], "at": f"{self.now_s!r} s"})
 
     def finish(self) -> Result:
         """Ends the session and gives the tables of what has happened so far."""
@@ -119,7 +123,14 @@ class Session:
         outcome = self._core.finish()
         self._finished = True
         wall_s = time.perf_counter() - self._began
-        return result(outcome, self._scenario, seed=self._seed, simulated_s=simulated_s, wall_s=wall_s)
+        return result(
+            outcome,
+            self._scenario,
+            seed=self._seed,
+            simulated_s=simulated_s,
+            wall_s=wall_s,
+            session_changes=tuple(self._changes),
+        )
 
     def complete(self) -> Result:
         """Goes on to the end, and finishes."""

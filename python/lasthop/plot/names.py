@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["quantity_label"]
 
-#: The units that end a quantity's name, and what a quantile at its end is called.
+#: The units that end a quantity's name, and what a quantile or a mean at its end is called.
 _UNITS = {
     "kbps": "kbit/s",
     "bps": "bit/s",
@@ -15,8 +15,9 @@ _UNITS = {
     "packets": "packets",
     "db": "dB",
     "dbm": "dBm",
+    "m": "m",
 }
-_QUANTILES = {"p50": "median ", "p95": "95th percentile of "}
+_QUANTILES = {"p50": "median ", "p95": "95th percentile of ", "mean": "mean "}
 _WORDS = {
     "rtt": "round-trip time",
     "sir": "SIR",
@@ -33,5 +34,7 @@ def quantity_label(name: str) -> str:
     quantile = _QUANTILES.get(words[-1], "")
     words = words[:-1] if quantile else words
     unit = _UNITS.get(words[-1]) if len(words) > 1 else None
+    if words == ["queue", "ms"]:
+        words = ["queueing", "delay", "ms"]
     said = " ".join(_WORDS.get(word, word) for word in (words[:-1] if unit else words))
     return f"{quantile}{said} ({unit})" if unit else f"{quantile}{said}"

@@ -149,8 +149,8 @@ def look(transport: str, place: int = 0) -> dict[str, Any]:
 
 
 def protocol(transport: str) -> str | None:
-    """The protocol whose look a transport has."""
-    words = transport.lower()
+    """The protocol whose look a transport has: what sets the window, where that is named behind a +."""
+    words = transport.lower().rpartition("+")[2]
     return next((name for name in PROTOCOLS if name in words), None)
 
 
@@ -180,11 +180,11 @@ def figure(
 ) -> tuple[Figure, Any]:
     """A figure in the project's look, and its axes as ``matplotlib.pyplot.subplots`` gives them.
 
-    Without ``height_mm`` it is 55 mm high, and higher where the lines of its axes have a long legend.
+    Without ``height_mm`` each row is 55 mm high, and a single one higher where its lines have a long legend.
     """
     from matplotlib.figure import Figure
 
-    size = (width_mm / 25.4, (height_mm or HEIGHT_MM) / 25.4)
+    size = (width_mm / 25.4, (height_mm or HEIGHT_MM * rows) / 25.4)
     if _in_notebook():
         from matplotlib import pyplot
 

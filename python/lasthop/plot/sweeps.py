@@ -110,9 +110,10 @@ def across(
         last = int(np.flatnonzero(np.isfinite(y))[-1])
         ends.append((across[last], float(y[last]), name, style["color"]))
     axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key, parse_math=False)
-    # Of things that are not told apart it is their mean, which one might take for their sum.
-    is_mean = grid.things == [{}] and not total and len(sweep.grid(table).things) > 1
-    axes.set_ylabel(quantity_label(metric) + (f"\nmean of {table}" if is_mean else ""))
+    # Of things that are not told apart it is their mean, which one might take for their sum, or the other way round.
+    together = grid.things == [{}] and len(sweep.grid(table).things) > 1
+    of_all = f"\n{'sum' if total else 'mean'} of {table}" if together else ""
+    axes.set_ylabel(quantity_label(metric) + of_all)
     if not axis:
         middles = [place + beside * (len(ends) - 1) / 2 for place in x]
         axes.set_xticks(middles, _beneath(axes, [words(value) for value in values]), parse_math=False)

@@ -8,10 +8,10 @@ hold: a judge that lets it pass decides nothing.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from lasthop.studies.conditions import FAILS, HOLDS, OPEN, Judgement
@@ -153,6 +153,8 @@ class Judged:
     cause: str = ""
     #: What was not run, if there is no judgement in the default reading.
     missing: str = ""
+    #: Why there is none of its null model there.
+    null_missing: str = ""
 
     @property
     def judgement(self) -> Judgement | None:
@@ -211,6 +213,8 @@ class Judged:
             said.append(f"the judge does not tell it from the null model: {self.claim.null.about}")
         elif self.judgement and self.state() != HOLDS:
             said.append(self.judgement.reason)
+        if self.null_missing and self.state() == HOLDS:
+            said.append(f"whether the null model passes too is not known: {self.null_missing}")
         verdict = self.verdict
         if verdict == FITTED:
             said.append(self.claim.fitted)
@@ -279,7 +283,7 @@ def judge(claim: Claim[Data], readings: Mapping[str, Data]) -> Judged:
     """Judges a claim in every reading that has runs for it."""
     made: dict[str, Judgement] = {}
     nulls: dict[str, Judgement] = {}
-    missing = ""
+    missing = null_missing = ""
     for name, data in readings.items():
         try:
             made[name] = claim.judge(data)
@@ -288,12 +292,16 @@ def judge(claim: Claim[Data], readings: Mapping[str, Data]) -> Judged:
                 missing = str(not_run)
             continue
         if name == AS_TAKEN or made[name].state() == HOLDS:
-            null = _if_run(partial(_of_null, claim), data)
-            nulls |= {name: null} if null else {}
+            try:
+                nulls[name] = _of_null(claim, data)
+            except NotRun as not_run:
+                null_missing = str(not_run) if name == AS_TAKEN else null_missing
+    if AS_TAKEN in nulls and all(math.isnan(one.value.mean) for one in nulls[AS_TAKEN].conditions):
+        null_missing = "it has no values"
     taken = readings[AS_TAKEN]
     former = _if_run(claim.former.judge, taken) if claim.former else None
     cause = claim.cause if isinstance(claim.cause, str) else _if_run(claim.cause, taken) or ""
-    return Judged(claim, made, nulls, former, cause, missing)
+    return Judged(claim, made, nulls, former, cause, missing, null_missing)
 
 
 def _of_null(claim: Claim[Data], data: Data) -> Judgement:

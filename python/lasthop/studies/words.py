@@ -16,7 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop.studies.claims import Claim, Former, Judge, Null
-from lasthop.studies.readings import Answer, Question, with_answers
+from lasthop.studies.readings import AS_TAKEN, Answer, Question, with_answers
 
 if TYPE_CHECKING:
     from lasthop.studies.claims import Judges
@@ -82,6 +82,13 @@ def questions(module: str) -> list[Question]:
         if len(answers) < 2:
             raise StudyError(f"{where}: a question has two answers or more, each below [[question.answer]]")
         made.append(_made(Question, {**question, "answers": answers}, where))
+    names = [question.name for question in made], [answer.name for question in made for answer in question.answers]
+    for what, said in zip(("questions", "answers"), names, strict=True):
+        for name in said:
+            if said.count(name) > 1:
+                raise StudyError(f"questions.toml: two {what} are named “{name}”: runs are told apart by their names")
+            if name == AS_TAKEN or " + " in name:
+                raise StudyError(f"questions.toml: “{name}” is a name that readings have")
     return made
 
 

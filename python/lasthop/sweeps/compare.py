@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["Grid"]
 
 
+#: How metrics end of which a sum says nothing: shares, quantiles and means.
+NO_SUMS = ("_pct", "_p50", "_p95", "_mean")
+
+
 class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
@@ -62,11 +66,14 @@ class Grid:
 
     @property
     def metrics(self) -> list[str]:
-        """The columns that are numbers and say more than which thing it is."""
-        return metrics_of(self._types, self._names)
+        """The columns that are numbers and say more than which thing it is; of sums those that can be added."""
+        metrics = metrics_of(self._types, self._names)
+        return [name for name in metrics if not name.endswith(NO_SUMS)] if self._total else metrics
 
     def known(self, metric: str) -> str:
         """The metric, if there is one of this name."""
+        if self._total and metric.endswith(NO_SUMS) and metric in metrics_of(self._types, self._names):
+            raise ValueError(f"a sum of {metric} says nothing: leave out total=True for the mean")
         if metric not in self.metrics:
             raise ValueError(f"there is no metric {metric!r}{hint(metric, self.metrics)}")
         return metric

@@ -11,10 +11,12 @@ use crate::multicast::membership;
 use crate::net::guard::Guarded;
 use crate::net::simulation::{Group, Part, Trees};
 use crate::net::{Address, Agent, Core, Endpoint, GroupId, NodeId, Observer, Peer, Place, Simulation};
+use crate::profile::Profile;
+use crate::transport::congestion::Congestion;
 
 use super::media::changeable::Changeables;
 use super::media::{Radios, Setting, terminals_of};
-use super::registry::Qos;
+use super::registry::{Qos, Transport};
 use super::types::{Change, Flow, Scenario};
 use super::{ends, group};
 
@@ -118,6 +120,12 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
+        if let Some(message) = leads_nothing(&written.transport, scenario.profile) {
+            return Err(BuildError {
+                path: format!("flow[{i}].transport.tcp.congestion"),
+                message: message.to_owned(),
+            });
+        }
         for flow in radios.flows(written) {
             let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
             let group = by_name.get(flow.to.as_str()).copied();
@@ -138,6 +146,18 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     let groups =
         written.filter(|((_, layers), _)| *layers == 0).map(|((group, _), id)| (group.name.clone(), *id)).collect();
     Ok(Built { simulation, flows, switches, changeables: Changeables::of(scenario), groups, links })
+}
+
+/// Why a control that is made in code has no effect: TCP of another program has its own, and asks no other.
+fn leads_nothing(transport: &Transport, profile: Profile) -> Option<&'static str> {
+    match transport {
+        Transport::Tcp(tcp) if !matches!(tcp.congestion, Some(Congestion::Custom(_))) => None,
+        Transport::Tcp(tcp) if tcp.is_ns2(profile) => Some("ns-2's TCP takes no control that is made in code"),
+        Transport::Tcp(tcp) if tcp.is_linux(profile) => {
+            Some("the Linux kernel's TCP takes no control that is made in code")
+        }
+        _ => None,
+    }
 }
 
 /// The machines that every node needs for what flows ask: one at each port.

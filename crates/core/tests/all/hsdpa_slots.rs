@@ -109,6 +109,18 @@ fn packets_that_a_queue_drops_are_counted() {
     }
 }
 
+/// A queue of a mobile shows what it keeps, as one of a link does, and its marks.
+#[test]
+fn a_queue_that_marks_shows_its_marks_and_its_state() {
+    let text = busy_cell(1, "8 Mbit/s", "queue.dualpi2 = {}");
+    let results = run(&text.replace("transport = 'udp'", "transport.tcp.congestion.prague = {}"), 1);
+    let of = |name: &str, quantity: &str| state(&results, &[("name", name)], quantity);
+    assert!(of("cell.ue[0] down", "marks") > 10.0);
+    assert!(of("cell.ue[0] down", "base_p") > 0.0);
+    let bearers = results.table("bearers").unwrap();
+    assert_eq!(bearers.number("base_p", 0), Some(of("cell.ue[0] down", "base_p")), "no whole number");
+}
+
 /// After 2 s without coverage the oldest packet has waited that long, and CoDel drops some of those behind it.
 #[test]
 fn packets_dropped_at_their_turn_count_for_spikes() {

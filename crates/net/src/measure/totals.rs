@@ -323,8 +323,12 @@ impl Rows {
 
     /// The table, whose first column is called `first`; `None` if it has no row.
     fn table(self, first: &'static str) -> Option<Table> {
-        const UNITS: [&str; 11] =
-            ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy"];
+        #[rustfmt::skip]
+        const UNITS: [&str; 14] = [
+            "_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy",
+            // Of queues.
+            "_p", "average_packets", "average_in_packets",
+        ];
         let rows = self.names.len();
         let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
             values.resize(rows, None);

@@ -46,3 +46,22 @@ fn throughput_is_that_of_the_theory() {
         assert!((got / theory - 1.0).abs() < 0.05, "alpha {alpha}, beta {beta}: {got:.1}/s, theory {theory:.1}/s");
     }
 }
+
+/// TCP of ns-2 and of the kernel have controls of their own: one that would not be asked is refused.
+#[test]
+fn a_control_that_would_not_be_asked_is_refused() {
+    for (profile, whose) in [("ns2", "ns-2's"), ("linux", "the Linux kernel's")] {
+        let path = format!(
+            "profile = '{profile}'
+            duration = '1 s'
+            link = [{{ name = 'path', between = ['a', 'b'], rate = '1 Mbit/s' }}]
+            flow = [{{ from = 'a', to = 'b', transport.tcp = {{}} }}]"
+        );
+        let mut scenario = read::toml(&path, "path").unwrap().scenario;
+        let Transport::Tcp(tcp) = &mut scenario.flow[0].transport else { unreachable!("the scenario says so") };
+        tcp.congestion = Some(Congestion::custom("aimd", Arc::new(Aimd { alpha: 1.0, beta: 0.5 })));
+        let error = Session::new(&scenario, 1, None).err().expect("it is refused").to_string();
+        let expected = format!("flow[0].transport.tcp.congestion: {whose} TCP takes no control that is made in code");
+        assert_eq!(error, expected);
+    }
+}

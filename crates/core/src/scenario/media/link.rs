@@ -202,7 +202,9 @@ impl Link {
         if traces.up.is_some() && back.is_some() {
             faults.add("reverse.rate", "the way back follows a trace", "expected no rate");
         }
-        for trace in [&traces.down, &traces.up].into_iter().flatten().filter(|trace| traces.start >= trace.period()) {
+        // One that begins anew is found after any time.
+        let ends_before = |trace: &&Trace| !traces.repeat && traces.start >= trace.period();
+        for trace in [&traces.down, &traces.up].into_iter().flatten().filter(ends_before) {
             let message = format!("the traces begin {} before the run, and one lasts {}", traces.start, trace.period());
             faults.add("trace.start", message, "expected less than a trace lasts");
         }
@@ -274,7 +276,11 @@ impl Direction<'_> {
         WaySetup::Traced(TracedSetup {
             place: self.place,
             trace: trace.clone(),
-            start: traces.start,
+            // One that repeats did so before the run, too.
+            start: match traces.repeat {
+                true => Duration::from_nanos(traces.start.as_nanos() % trace.period().as_nanos()),
+                false => traces.start,
+            },
             repeats: traces.repeat,
             delay: self.delay,
             queue,

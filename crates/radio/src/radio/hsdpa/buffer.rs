@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::discipline::{Backlog, QueueDiscipline};
+use lasthop_net::net::observe::Probe;
 use lasthop_net::net::{Core, Pkt};
 
 /// The buffer of a mobile at its base station.
@@ -112,6 +113,11 @@ impl Buffer {
     pub fn backlog(&self) -> Backlog {
         let Backlog { packets, bytes } = self.queue.backlog();
         Backlog { packets: packets + self.taken.len() as u64, bytes: bytes + self.taken_bytes - self.done }
+    }
+
+    /// The queue discipline's state.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        self.queue.sample(probe);
     }
 
     /// The queue discipline.

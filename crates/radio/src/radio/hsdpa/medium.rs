@@ -489,6 +489,10 @@ impl Medium for Hsdpa {
             probe.value("slots", mobile.counts.slots as f64);
             probe.value("blocks", mobile.counts.blocks as f64);
             probe.value("failed_blocks", mobile.counts.failed as f64);
+            if let Some(marks) = core.counters().marks.get(&mobile.place) {
+                probe.value("marks", *marks as f64);
+            }
+            mobile.buffer.sample(probe);
             mobile.spikes.sample(probe);
         }
     }
