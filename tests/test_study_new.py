@@ -69,6 +69,31 @@ def test_a_claim_that_is_changed_fails(lasthop: Lasthop, mine: Path) -> None:
     assert verdicts(lasthop) == {"N1": NOT_REPRODUCED, "N2": REPRODUCED}
 
 
+def test_finished_runs_count_after_a_change_of_what_reads_them(mine: Path) -> None:
+    """An error in a judge was found after all runs, and its mend made all of them again."""
+    before = studies.study(str(mine)).code
+    for file in ("judges.py", "figures.py", "tables.py", "paper/claims.toml"):
+        (mine / file).write_text((mine / file).read_text(encoding="utf-8") + "\n# mended\n", encoding="utf-8")
+        assert studies.study(str(mine)).code == before, file
+    for file in ("measures.py", "scenario.toml", "paper/questions.toml"):
+        (mine / file).write_text((mine / file).read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+        assert studies.study(str(mine)).code != before, file
+        before = studies.study(str(mine)).code
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('"fast"', ", seed 1: goodput_kbps is 'fast': a measure is a number, or None where there is none"),
+        ("None if result.seed == 1 else 1.0", ""),
+    ],
+)
+def test_a_measure_is_a_number_or_missing(lasthop: Lasthop, mine: Path, value: str, said: str) -> None:
+    changed(mine / "measures.py", 'float(result.flows["goodput_kbps"][0])', value)
+    error = lasthop("reproduce", "./mine", "-q", code=1 if said else 0).stderr
+    assert said in error and "Traceback" not in error
+
+
 def test_a_null_model_that_was_not_run_is_told(lasthop: Lasthop, mine: Path) -> None:
     changed(mine / "judges.py", 'level(LOSSES, "loss")', 'level("losse", "loss")')
     claims = json.loads(lasthop("reproduce", "./mine", "--json").stdout)["claims"]

@@ -168,12 +168,18 @@ class Study:
 
     @property
     def code(self) -> str:
-        """What tells its code from any other."""
+        """What tells the code of its runs, and of what is measured in them, from any other."""
         made = hashlib.sha256()
         for path in sorted(self.home.rglob("*")) if self.home else ():
-            if path.suffix in (".py", ".toml"):
+            entry = path.relative_to(self.home).parts[0].removesuffix(".py") if self.home else ""
+            if path.suffix in (".py", ".toml") and entry not in AFTER_RUNS and path.name not in WORDS:
                 made.update(path.read_bytes())
         return made.hexdigest()
+
+
+#: Entries of a study that only read what its runs left, and words: after a change of these finished runs still count.
+AFTER_RUNS = {"judges", "figures", "tables", "single_runs", "styles"}
+WORDS = {"about.toml", "claims.toml"}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import random
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop import files
 from lasthop.errors import RunError
@@ -152,16 +153,18 @@ def _point(
     scenario = grid.scenario(point)
     columns: dict[str, list[float]] = {}
     rows = []
+    at = ", ".join(f"{name} {value}" for name, value in point.items())
     for done, seed in enumerate(grid.seeds):
         began = time.thread_time()
+        where = f"{grid.name} with {at}, seed {seed}"
         try:
             result = run_once(scenario, seed, None, stop=stop)
         except RunError as error:
-            where = ", ".join(f"{name} {value}" for name, value in point.items())
-            raise RunError(f"{grid.name} with {where}, seed {seed}: {error}") from error
+            raise RunError(f"{where}: {error}") from error
         kept = {CPU: time.thread_time() - began, HOPS: float(result.packet_hops), **grid.reduce(result)}
-        for name, value in kept.items():
-            columns.setdefault(name, []).append(value)
+        for name in dict.fromkeys([*columns, *kept]):
+            # What some seeds have not got is missing there.
+            columns.setdefault(name, [math.nan] * done).append(_number(kept.get(name), f"{where}: {name}"))
         if grid.rows:
             rows.append(_labelled(grid.rows(result), {**point, "seed": seed}))
         tell(done + 1)
@@ -169,6 +172,16 @@ def _point(
     if rows:
         tables[ROWS] = Table(pa.concat_tables(rows))
     return record.pack(*place, Result(tables, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
+
+
+def _number(value: Any, what: str) -> float:
+    """A measure as a number; not-a-number if it is missing."""
+    if value is None:
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise RunError(f"{what} is {value!r}: a measure is a number, or None where there is none") from None
 
 
 def _labelled(rows: Table, labels: Point) -> pa.Table:
