@@ -208,6 +208,7 @@ def test_many_flows_are_told_by_their_mean():
     s = lh.sweep({**data, "flow": flows}, vary={"link.radio.delay": ["1 ms", "2 ms"]}, seeds=2)
     mean = next(row for row in s.summary.rows() if row["metric"] == "goodput_kbps")
     assert mean["flow"] == ""
+    assert 'a line is the mean of 9 flows: Sweep.means("flows", by=["flow"]) has each' in repr(s)
     assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
 
 

@@ -156,7 +156,13 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links"))), sweep.vary))
     parts += _cells_of_points(sweep)
     parts.append(_transfers_of_points(sweep, against))
-    return page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
+    of_many = [(table, one) for table, one in (("flows", "flow"), ("links", "link")) if sweep.by(table) == ()]
+    each = [
+        f'a line is the mean of {len(sweep.grid(table).things)} {table}: Sweep.means("{table}", by=["{one}"]) has each'
+        for table, one in of_many
+    ]
+    together = "\n".join(map(fitted, each))
+    return page(heading, [*parts, together, fitted(SAME) if sweep.repeats_itself else ""])
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:
