@@ -431,3 +431,15 @@ def test_quantities_that_nothing_has_are_said():
             "record.transfer_quantities: no",
         ]
         assert {doubt.filename for doubt in doubts} == {__file__}
+
+
+def test_what_a_viewer_misses_counts_frames_that_were_skipped():
+    """On too slow a path frames are left out in front of the encoder, which late and lost ones say nothing of."""
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "20 ms"}
+    flow = {"name": "v", "from": "a", "to": "b", "transport": {"media": {"congestion": "nada"}}, "source": "encoder"}
+    change = [{"at": "5 s", "link": "l", "rate": "60 kbit/s"}]
+    (row,) = lh.run({"duration": "20 s", "link": [link], "flow": [flow], "change": change}).media.rows()
+    missed = row["frames_late"] + row["frames_lost"] + row["frames_skipped"]
+    ended = row["frames_received"] + row["frames_lost"] + row["frames_skipped"]
+    assert row["frames_skipped"] > 0 and row["not_shown_pct"] == pytest.approx(100 * missed / ended)
+    assert row["not_shown_pct"] > row["late_or_lost_pct"]

@@ -151,6 +151,10 @@ impl Playout {
         if ended > 0 {
             probe.value("late_or_lost_pct", 100.0 * (self.late + self.lost) as f64 / ended as f64);
         }
+        if ended + self.skipped > 0 {
+            let hidden = self.late + self.lost + self.skipped;
+            probe.value("not_shown_pct", 100.0 * hidden as f64 / (ended + self.skipped) as f64);
+        }
         probe.value("freezes", self.freezes as f64);
         probe.value("frozen_s", self.frozen.as_secs_f64());
         probe.distribution("frame_delay_ms", 1e-6, &self.delays);
