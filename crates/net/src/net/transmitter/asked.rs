@@ -104,7 +104,11 @@ impl<C: Clock> Transmitter<C> {
     }
 
     pub(super) fn arm_discipline(&mut self, core: &mut Core) {
-        debug_assert!(self.discipline_keeps_its_contract(), "the queue at {}", core.place_name(self.place));
+        debug_assert!(
+            self.discipline_keeps_its_contract(),
+            "the queue at {} keeps packets back without a time to ask again, or has bytes without packets",
+            core.place_name(self.place)
+        );
         let Stage::Asked { discipline, wanted, .. } = &mut self.stage else { return };
         if let Some(at) = discipline.next_timeout()
             && wanted.is_none_or(|pending| at < pending)

@@ -74,7 +74,7 @@ pub trait CongestionControl: Send {
     /// The terminal says that its path is another one from now on: delays that were learnt on the old one are void.
     fn on_path_change(&mut self, _now: Instant) {}
 
-    /// The congestion window.
+    /// The congestion window: at least one segment, or nothing is sent (asserted in builds with debug assertions).
     fn window(&self) -> u64;
 
     /// How often it has lowered the window for losses and marks, timeouts excepted; `None` if once at each
@@ -94,7 +94,7 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// How fast segments may leave; `None` as fast as the window allows.
+    /// How fast segments may leave, above 0; `None` as fast as the window allows.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
