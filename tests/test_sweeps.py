@@ -212,6 +212,16 @@ def test_many_flows_are_told_by_their_mean():
     assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
 
 
+def test_points_at_which_all_seeds_gave_the_same_are_named():
+    link = {"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}
+    flow = {"from": "server", "to": "mobile", "transport": {"udp": {}}, "source": {"cbr": {"rate": "100 kbit/s"}}}
+    loss = [{"bernoulli": {"p": 0.1}}, {"list": {"drop": [3]}}]
+    s = lh.sweep({"duration": "5 s", "link": [link], "flow": [flow]}, vary={"link.radio.loss": loss}, seeds=3)
+    assert [*s.repeating] == [s.points[1]]
+    said = repr(s).replace("\n", " ")
+    assert "all seeds gave the same numbers at link.radio.loss = {list = {drop = [3]}}: nothing random" in said
+
+
 def test_totals_are_sums_within_each_run(whole):
     together = whole.means("flows", by=(), metrics=["goodput_kbps"], total=True)
     assert len(together) == len(whole.points)

@@ -78,6 +78,9 @@ SAME = (
     "A loss model, a random source or random start times make seeds differ."
 )
 
+#: The most points that are named of those at which seeds gave the same.
+MOST_ALIKE = 3
+
 
 def replications_text(replications: Replications) -> str:
     """What `lasthop run --seeds` prints: means with the half-width of their 95 % intervals."""
@@ -162,7 +165,19 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
         for table, one in of_many
     ]
     together = "\n".join(map(fitted, each))
-    return page(heading, [*parts, together, fitted(SAME) if sweep.repeats_itself else ""])
+    return page(heading, [*parts, together, _alike(sweep)])
+
+
+def _alike(sweep: Sweep) -> str:
+    """At which points intervals say nothing."""
+    alike = sweep.repeating
+    if not alike or len(alike) == len(sweep.points):
+        return fitted(SAME) if alike else ""
+    named = ["; ".join(f"{key} = {label(value)}" for key, value in point.items()) for point in alike[:MOST_ALIKE]]
+    more = f" and at {len(alike) - MOST_ALIKE} more points" if len(alike) > MOST_ALIKE else ""
+    return fitted(
+        f"note: all seeds gave the same numbers at {' and at '.join(named)}{more}: nothing random reached a flow there"
+    )
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:

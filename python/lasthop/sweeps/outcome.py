@@ -218,11 +218,17 @@ class Sweep:
         return [self._vary.moved(point, to) for point in range(self._vary.points)]
 
     @property
-    def repeats_itself(self) -> bool:
-        """Whether all seeds gave the same: then nothing random reached a flow, and an interval says nothing."""
+    def repeating(self) -> list[Mapping[str, Any]]:
+        """The points at which all seeds gave the same: nothing random reached a flow, and an interval says nothing."""
         means = self.means("flows", by=self.by("flows"))
-        estimates = [value for row in means for value in row.values() if isinstance(value, Estimate) and value.n > 1]
-        return len(self.seeds) > 1 and bool(estimates) and all(one.half == 0 for one in estimates)
+        each = len(means) // max(1, len(self.points))
+        found: list[Mapping[str, Any]] = []
+        for place, point in enumerate(self.points if len(self.seeds) > 1 else ()):
+            rows = means[place * each : (place + 1) * each]
+            estimates = [value for row in rows for value in row.values() if isinstance(value, Estimate) and value.n > 1]
+            if estimates and all(one.half == 0 for one in estimates):
+                found.append(point)
+        return found
 
     def by(self, table: str) -> Sequence[str] | None:
         """The columns by which reports distinguish rows: none if there are too many, so that they give a mean."""
