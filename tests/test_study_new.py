@@ -155,6 +155,7 @@ def test_what_stands_there_is_left_alone(lasthop: Lasthop, mine: Path) -> None:
         ("paper/claims.toml", "[N1]", "[N1", "claims.toml: "),
         ("paper/questions.toml", '"every second packet"', '"each packet"', "two answers are named “each packet”"),
         ("paper/questions.toml", '"every second packet"', '"as taken"', "“as taken” is a name that readings have"),
+        ("experiments.py", "{reading.name}: ", "", "two grids are named “losses” and run something else"),
         ("paper/claims.toml", 'paper = "1.31"', 'paper = "1.31"\nfitted_at = ["each"]', "no answer is named each"),
     ],
 )

@@ -54,6 +54,8 @@ def reproduce(
     try:
         with common.Progress(study.name, study.runs(mode), "runs", quiet=quiet) as progress:
             outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress.at, force=force)
+    except studies.StudyError as error:
+        raise click.UsageError(f"{name}: {error}") from None
     except KeyboardInterrupt:
         if bench.unfinished(folder):
             again = shlex.join(["lasthop", *sys.argv[1:]])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lasthop.studies.readings import AS_TAKEN, Question, Reading, as_taken, singles
+from lasthop.studies.words import StudyError
 
 if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
@@ -60,5 +62,21 @@ def planned(grids: Grids, questions: Sequence[Question], beyond: Iterable[Grid] 
 
 
 def unique(of: Iterable[Mapping[str, Grid]]) -> dict[str, Grid]:
-    """All grids by their full names, each once."""
-    return {grid.name: grid for grids in of for grid in grids.values()}
+    """All grids by their full names, each once. Raises StudyError if two of one name run something else."""
+    found: dict[str, Grid] = {}
+    for grid in itertools.chain.from_iterable(grids.values() for grids in of):
+        other = found.setdefault(grid.name, grid)
+        if other is not grid and _runs(other) != _runs(grid):
+            raise StudyError(
+                f"two grids are named “{grid.name}” and run something else: name the reading, {{reading.name}}"
+            )
+    return found
+
+
+def _runs(grid: Grid) -> tuple[object, ...]:
+    """What tells the runs of a grid from those of another."""
+    return (
+        {name: list(axis) for name, axis in grid.axes.items()},
+        list(grid.seeds),
+        grid.scenario(next(iter(grid))).text,
+    )
