@@ -52,11 +52,28 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
         ("", "a link without a rate"),
         ("trace.down = '1'", "a direction without a rate or a trace"),
         ("rate = '1 Mbit/s'\ntrace = { down = '1', up = '1' }", "both directions follow traces"),
-        ("trace = { down = '1', up = '1', start = '1 ms' }", "less than a trace lasts"),
+        ("trace = { down = '1', up = '1', start = '1 ms', repeat = false }", "less than a trace lasts"),
     ] {
         let error = read(&folder, link).unwrap_err();
         assert!(error.contains(expected), "{link}: {error}");
     }
+}
+
+/// A trace of 300 ms that repeats is at the same place 100 ms and 1 s after its beginning; and elsewhere 200 ms after it.
+#[test]
+fn a_trace_that_repeats_may_begin_after_any_time() {
+    let folder = folder("begins");
+    let trace: String = (1..=100).chain([300]).map(|ms: u32| format!("{ms}\n")).collect();
+    std::fs::write(folder.join("bursts.trace"), trace).unwrap();
+    let run = |start: &str| {
+        let link =
+            format!("delay = '20 ms'\nrate = '5 Mbit/s'\ntrace = {{ down = 'bursts.trace', start = '{start}' }}");
+        let mut session = Session::new(&read(&folder, &link).unwrap(), 1, None).unwrap();
+        session.complete().unwrap();
+        column(&session.finish(), "flows", "received_bytes")
+    };
+    assert_eq!(run("100 ms"), run("1 s"));
+    assert_ne!(run("100 ms"), run("200 ms"));
 }
 
 #[test]
