@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, Fault, Instant};
 use crate::measure::totals::FlowInfo;
 use crate::multicast::expulsion::{self, Judge};
 use crate::multicast::membership;
@@ -120,7 +120,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
-        if let Some(message) = leads_nothing(&written.transport, scenario.profile) {
+        if let Some(message) = fault_of_custom(&written.transport, scenario.profile) {
             return Err(BuildError {
                 path: format!("flow[{i}].transport.tcp.congestion"),
                 message: message.to_owned(),
@@ -148,16 +148,21 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     Ok(Built { simulation, flows, switches, changeables: Changeables::of(scenario), groups, links })
 }
 
-/// Why a control that is made in code has no effect: TCP of another program has its own, and asks no other.
-fn leads_nothing(transport: &Transport, profile: Profile) -> Option<&'static str> {
-    match transport {
-        Transport::Tcp(tcp) if !matches!(tcp.congestion, Some(Congestion::Custom(_))) => None,
-        Transport::Tcp(tcp) if tcp.is_ns2(profile) => Some("ns-2's TCP takes no control that is made in code"),
-        Transport::Tcp(tcp) if tcp.is_linux(profile) => {
-            Some("the Linux kernel's TCP takes no control that is made in code")
-        }
+/// A fault of a control that is made in code, which no scenario's check has seen: TCP of another program asks no other than its own, and
+/// parameters may make no sense.
+fn fault_of_custom(transport: &Transport, profile: Profile) -> Option<String> {
+    let Transport::Tcp(tcp) = transport else { return None };
+    let Some(Congestion::Custom(custom)) = &tcp.congestion else { return None };
+    let own = match (tcp.is_ns2(profile), tcp.is_linux(profile)) {
+        (true, _) => Some("ns-2's TCP"),
+        (_, true) => Some("the Linux kernel's TCP"),
         _ => None,
+    };
+    if let Some(own) = own {
+        return Some(format!("{own} takes no control that is made in code"));
     }
+    let Fault { field, message, expected } = custom.config.check().err()?;
+    Some(format!("{field}: {message}; {expected}"))
 }
 
 /// The machines that every node needs for what flows ask: one at each port.

@@ -2,7 +2,7 @@
 //!
 //! General AIMD (Yang, Lam 2000) adds `alpha` segments a round trip and keeps the share `beta` of the window at a loss.
 
-use lasthop_core::engine::Instant;
+use lasthop_core::engine::{Fault, Instant};
 use lasthop_core::transport::congestion::{
     AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule,
 };
@@ -19,6 +19,17 @@ impl CongestionConfig for Aimd {
     fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         let (alpha, smss) = (self.alpha, f64::from(seat.smss));
         Box::new(Window { alpha, beta: self.beta, smss, cwnd: seat.initial_window as f64, slow_start: true })
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let fault = |field, value: f64, expected| Err(Fault::new(field, value.to_string(), expected));
+        match *self {
+            Self { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => fault("alpha", alpha, "expected 0 or more"),
+            Self { beta, .. } if !(beta > 0.0 && beta < 1.0) => {
+                fault("beta", beta, "expected more than 0, less than 1")
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -47,10 +47,16 @@ fn throughput_is_that_of_the_theory() {
     }
 }
 
-/// TCP of ns-2 and of the kernel have controls of their own: one that would not be asked is refused.
+/// TCP of ns-2 and of the kernel have controls of their own: one that would not be asked is refused, as are parameters that make no sense.
 #[test]
 fn a_control_that_would_not_be_asked_is_refused() {
-    for (profile, whose) in [("ns2", "ns-2's"), ("linux", "the Linux kernel's")] {
+    let own = |whose: &str| format!("{whose} TCP takes no control that is made in code");
+    for (profile, alpha, beta, expected) in [
+        ("ns2", 1.0, 0.5, own("ns-2's")),
+        ("linux", 1.0, 0.5, own("the Linux kernel's")),
+        ("rfc", f64::NAN, 0.5, "alpha: NaN; expected 0 or more".to_owned()),
+        ("rfc", 1.0, 1.5, "beta: 1.5; expected more than 0, less than 1".to_owned()),
+    ] {
         let path = format!(
             "profile = '{profile}'
             duration = '1 s'
@@ -59,9 +65,8 @@ fn a_control_that_would_not_be_asked_is_refused() {
         );
         let mut scenario = read::toml(&path, "path").unwrap().scenario;
         let Transport::Tcp(tcp) = &mut scenario.flow[0].transport else { unreachable!("the scenario says so") };
-        tcp.congestion = Some(Congestion::custom("aimd", Arc::new(Aimd { alpha: 1.0, beta: 0.5 })));
+        tcp.congestion = Some(Congestion::custom("aimd", Arc::new(Aimd { alpha, beta })));
         let error = Session::new(&scenario, 1, None).err().expect("it is refused").to_string();
-        let expected = format!("flow[0].transport.tcp.congestion: {whose} TCP takes no control that is made in code");
-        assert_eq!(error, expected);
+        assert_eq!(error, format!("flow[0].transport.tcp.congestion: {expected}"));
     }
 }
