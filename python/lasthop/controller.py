@@ -70,7 +70,7 @@ class Controller:
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
 
-    def start(self, setting: Setting) -> None:
+    def start(self, setting: Setting) -> Any:
         """A connection begins. The window is the initial one."""
 
     def on_ack(self, m: Measurement) -> Any:
@@ -142,7 +142,7 @@ class MediaController:
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
 
-    def start(self, setting: MediaSetting) -> None:
+    def start(self, setting: MediaSetting) -> Any:
         """A flow begins. The target is the rate at the start."""
 
     def on_feedback(self, m: MediaMeasurement) -> Any:
@@ -306,7 +306,7 @@ def make(
     made.random = Random(f"{seed}/{flow}/{number}/controller")
     made.window = initial_window
     # What it returns counts as what other calls return.
-    answer: Any = made.start(Setting(segment, initial_window, seed, flow))  # type: ignore[func-returns-value]
+    answer = made.start(Setting(segment, initial_window, seed, flow))
     if isinstance(answer, tuple) and len(answer) == 2:
         made.window, made.pacing_rate = answer
     elif answer is not None:
@@ -329,7 +329,7 @@ def make_media(
     made = kind(**options)
     made.random = Random(f"{stream}/controller")
     made.target_bitrate = start_rate
-    answer: Any = made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))  # type: ignore[func-returns-value]
+    answer = made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))
     if answer is not None:
         made.target_bitrate = answer
     return made

@@ -220,8 +220,8 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        changed = {0: "", 1: " · changed once by a session"}
-        more = changed.get(n := len(self.session_changes), f" · changed {n} times by a session")
+        changes = len(self.session_changes)
+        more = f" · changed {'once' if changes == 1 else f'{changes} times'} by a session" if changes else ""
         return f"{self.name} · {number(self.simulated_s)} s simulated in {waited(self.wall_s)} · seed {self.seed}{more}"
 
     def save(

@@ -121,10 +121,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
         if let Some(message) = fault_of_custom(&written.transport, scenario.profile) {
-            return Err(BuildError {
-                path: format!("flow[{i}].transport.tcp.congestion"),
-                message: message.to_owned(),
-            });
+            return Err(BuildError { path: format!("flow[{i}].transport.tcp.congestion"), message });
         }
         for flow in radios.flows(written) {
             let from = node(&flow.from, &|| format!("flow[{i}].from"))?;

@@ -323,16 +323,14 @@ impl Rows {
 
     /// The table, whose first column is called `first`; `None` if it has no row.
     fn table(self, first: &'static str) -> Option<Table> {
-        #[rustfmt::skip]
-        const UNITS: [&str; 14] = [
-            "_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy",
-            // Of queues.
-            "_p", "average_packets", "average_in_packets",
-        ];
+        const UNITS: [&str; 11] =
+            ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy"];
+        // Of queue disciplines: probabilities, and averages of backlogs.
+        const FRACTIONS: [&str; 3] = ["_p", "average_packets", "average_in_packets"];
         let rows = self.names.len();
         let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
             values.resize(rows, None);
-            let is_count = !UNITS.iter().any(|unit| name.ends_with(unit));
+            let is_count = !UNITS.iter().chain(&FRACTIONS).any(|end| name.ends_with(end));
             let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
             (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values.into_iter().collect()) })
         };
