@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import re
 import shutil
 import textwrap
 from itertools import pairwise
@@ -264,6 +265,24 @@ def test_what_is_no_controller_is_refused_before_anything_runs(folder, lasthop, 
     lasthop.folder = folder
     error = lasthop("check", "s.toml", code=2).stderr
     assert says in error and "s.toml:10" in error, error
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "says"),
+    [
+        (lh.Controller, "on_acks", "lasthop.Controller never calls: did you mean on_ack?"),
+        (lh.Controller, "on_feedback", "lasthop.Controller never calls: lasthop.MediaController does"),
+        (lh.MediaController, "on_quiet", "lasthop.MediaController never calls: did you mean on_feedback?"),
+    ],
+)
+def test_a_method_that_is_never_called_is_refused(base, method, says):
+    with pytest.raises(TypeError, match=f"Mine has {method}, which {re.escape(says)}"):
+        type("Mine", (base,), {method: len})
+    mixed = type("Mixed", (), {method: len})
+    with pytest.raises(TypeError, match=f"Mine has {method}"):
+        type("Mine", (mixed, base), {})
+    called = "on_ack" if base is lh.Controller else "on_feedback"
+    type("Mine", (type("Mixed", (), {called: len}), base), {"once": len})
 
 
 @pytest.mark.usefixtures("folder")

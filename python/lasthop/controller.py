@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -44,6 +45,19 @@ def _acts(hook: F) -> F:
     return hook
 
 
+def _refuse_what_is_never_called(kind: type[Any]) -> None:
+    """Refuses a class with a method that looks like one that is called and is not: misspelt, or of the other base."""
+    hooks = {base: [name for name in vars(base) if name.startswith("on_")] for base in (Controller, MediaController)}
+    base = next(base for base in hooks if issubclass(kind, base))
+    wrong = next((name for name in sorted(dir(kind)) if name.startswith("on_") and name not in hooks[base]), None)
+    if wrong is None:
+        return
+    other = next((other.__name__ for other in hooks if wrong in hooks[other]), None)
+    near = difflib.get_close_matches(wrong, hooks[base], n=1) or hooks[base]
+    meant = f"lasthop.{other} does" if other else f"did you mean {' or '.join(near)}?"
+    raise TypeError(f"{kind.__qualname__} has {wrong}, which lasthop.{base.__name__} never calls: {meant}")
+
+
 class Controller:
     """A congestion control: derive from it, and set ``self.window`` (bytes) and ``self.pacing_rate`` (bit/s or None).
 
@@ -69,6 +83,10 @@ class Controller:
     l4s = False
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        _refuse_what_is_never_called(cls)
 
     def start(self, setting: Setting) -> Any:
         """A connection begins. The window is the initial one."""
@@ -141,6 +159,10 @@ class MediaController:
     l4s = False
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        _refuse_what_is_never_called(cls)
 
     def start(self, setting: MediaSetting) -> Any:
         """A flow begins. The target is the rate at the start."""
