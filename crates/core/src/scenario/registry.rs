@@ -27,7 +27,7 @@ choice! {
         /// Random early detection, also adaptive.
         "red" => Red(red::Config) boxed,
         /// Controlled delay (RFC 8289).
-        "codel" => CoDel(codel::Config),
+        "codel" => CoDel(codel::Config) boxed,
         /// Proportional integral controller enhanced (RFC 8033).
         "pie" => Pie(pie::Config) boxed,
         /// Flow queue CoDel: a CoDel for each flow, which take turns (RFC 8290).
