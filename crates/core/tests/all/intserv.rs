@@ -714,6 +714,44 @@ fn no_conforming_packet_waits_longer_than_guaranteed_service_promises() {
     }
 }
 
+/// Eight flows that reserve four fifths of a link which best effort fills before they come, and whose paths are announced each second.
+#[test]
+fn a_promise_holds_behind_a_backlog_that_was_there_before() {
+    use lasthop_core::qos::intserv::bound::{PathError, TrafficSpec, queueing_delay};
+    let mut text = String::from(
+        "duration = \"60 s\"\nrecord.packets = true\n[[link]]\nname = \"l\"\nbetween = [\"a\", \"b\"]\nrate = \"2 Mbit/s\"\n\
+         delay = \"5 ms\"\nqueue.wfq.clock = \"gps\"\nqueue.wfq.limit = \"1000 packets\"\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n\
+         transport = \"udp\"\nsource.cbr = { rate = \"3 Mbit/s\", size = \"1472 B\" }\n",
+    );
+    for voice in 0..8 {
+        text += &format!(
+            "[[flow]]\nname = \"v{voice}\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nstart = \"{} ms\"\n\
+             source.onoff = {{ rate = \"400 kbit/s\", size = \"222 B\", on = \"200 ms\", off = \"400 ms\" }}\n\
+             qos.intserv = {{ rate = \"200 kbit/s\", bucket = \"2 kB\", max_packet = \"250 B\", refresh = \"1 s\", \
+             on_reject = \"block\" }}\n",
+            1_000 + 13 * voice
+        );
+    }
+    let results = scenario::run(&text, 1);
+    let packets = results.table("packets").unwrap();
+    let spec = TrafficSpec { rate: kbps(200), bucket: Bytes::new(2_000), peak: None, packet: Bytes::new(250) };
+    // A packet of best effort is being sent, and messages of all flows may come between.
+    let error = PathError::default().behind_fair_queue(spec.packet, Bytes::new(1_500 + 8 * 150), kbps(2_000));
+    let bound = queueing_delay(&spec, kbps(200), &error).as_secs_f64();
+    for voice in 0..8 {
+        let (mut sent, mut longest) = (BTreeMap::new(), 0.0f64);
+        for row in scenario::rows(packets, &[("flow", &format!("v{voice}")), ("kind", "data")]) {
+            let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
+            if packets.text("event", row) == Some("sent") {
+                sent.insert(number, at);
+            } else if at > 5.0 {
+                longest = longest.max(at - sent[&number] - 0.005);
+            }
+        }
+        assert!(longest > 0.01 && longest <= bound, "v{voice}: {longest} s, promised {bound} s");
+    }
+}
+
 #[test]
 fn demoted_packets_go_with_best_effort() {
     let text = guaranteed(64_000, 1)

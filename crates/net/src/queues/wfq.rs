@@ -8,6 +8,9 @@
 //! packet of length L gets the finish tag F = max(V, F of the one before it) + L / w. The virtual
 //! time V is that of the fluid system, or, much cheaper, the tag of the packet in service
 //! (self-clocked fair queueing, Golestani 1994).
+//!
+//! The fluid system does the work that the link does for what waits here, no more: it stands still while the link is down, idle, or busy with
+//! signalling. Another weight holds for what waits, too: what the fluid system has still to serve of it takes that much longer or shorter.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -97,6 +100,8 @@ pub struct Wfq {
     virtual_time: f64,
     /// When the fluid system was followed to.
     followed: Instant,
+    /// Bits of the packet in service that the fluid system has not served; below zero where packets that it had served were put back.
+    in_service: f64,
     backlog: Backlog,
     arrived: u64,
 }
@@ -116,6 +121,13 @@ struct Waiting {
     size: u32,
     number: i64,
     finish: f64,
+}
+
+impl Waiting {
+    /// It as the first of its queue.
+    fn head(&self, queue: u32) -> Head {
+        Head { finish: self.finish.to_bits(), number: self.number, queue }
+    }
 }
 
 /// The first packet of a queue. Tags are not negative, so their bits are in their order.
@@ -154,6 +166,7 @@ impl Wfq {
             returned_number: 0,
             virtual_time: 0.0,
             followed: Instant::ZERO,
+            in_service: 0.0,
             backlog: Backlog::default(),
             arrived: 0,
         }
@@ -181,7 +194,22 @@ impl Wfq {
 
     /// Best effort has the unreserved rate.
     fn give_rest_to_best_effort(&mut self) {
-        self.queues[BEST_EFFORT].weight = (self.rate as f64 - self.reserved()).max(1.0);
+        self.set_weight(BEST_EFFORT, (self.rate as f64 - self.reserved()).max(1.0));
+    }
+
+    /// From now on a queue has this weight, and so has what waits in it.
+    fn set_weight(&mut self, queue: usize, weight: f64) {
+        let share = &mut self.queues[queue];
+        if share.weight.to_bits() == weight.to_bits() {
+            return;
+        }
+        let (now, longer) = (self.virtual_time, share.weight / weight);
+        let tags = share.fifo.iter_mut().map(|waiting| &mut waiting.finish).chain([&mut share.last]);
+        for tag in tags.filter(|tag| **tag > now) {
+            *tag = now + (*tag - now) * longer;
+        }
+        share.weight = weight;
+        self.announce(queue);
     }
 
     /// The sum of reservations may reach the reservable share of the rate (ns-2.35, `param-adc.cc`). A flow is sure of its rate as long as
@@ -206,7 +234,7 @@ impl Wfq {
             self.flows.push(flow);
             self.queues.push(Share::new(wanted));
         } else {
-            self.queues[queue].weight = wanted;
+            self.set_weight(queue, wanted);
         }
         self.give_rest_to_best_effort();
         Answer::Done
@@ -238,19 +266,32 @@ impl Wfq {
     /// The first packet of this queue is another than before.
     fn announce(&mut self, queue: usize) {
         if let Some(first) = self.queues[queue].fifo.front() {
-            let head = Head { finish: first.finish.to_bits(), number: first.number, queue: queue as u32 };
-            self.heads.push(Reverse(head));
+            self.heads.push(Reverse(first.head(queue as u32)));
         }
     }
 
-    /// Follows the fluid system up to now: it serves every flow whose last tag is ahead of the
-    /// virtual time, and the virtual time advances by rate / sum of their weights.
+    /// Follows the fluid system up to now.
     fn follow(&mut self, now: Instant) {
-        if self.config.clock == Clock::SelfClocked {
-            return;
+        if self.config.clock == Clock::Gps {
+            let sent = now.since(self.followed).as_secs_f64() * self.rate as f64;
+            self.followed = now;
+            self.serve(sent.min(self.in_service));
         }
-        let mut left = now.since(self.followed).as_secs_f64() * self.rate as f64;
-        self.followed = now;
+    }
+
+    /// The link is free, and begins to send this many bits that waited here.
+    fn follow_to_next(&mut self, now: Instant, bits: f64) {
+        if self.config.clock == Clock::Gps {
+            self.followed = now;
+            self.serve(self.in_service);
+            self.in_service += bits;
+        }
+    }
+
+    /// The fluid system serves bits: of every flow whose last tag is ahead of the virtual time, which advances by bits / sum of their weights.
+    fn serve(&mut self, bits: f64) {
+        let mut left = bits.max(0.0);
+        self.in_service -= left;
         loop {
             let served = self.queues.iter().filter(|share| share.last > self.virtual_time);
             let (weights, next) = served
@@ -315,6 +356,7 @@ impl QueueDiscipline for Wfq {
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
         if let Some(packet) = self.control.pop_front() {
+            self.follow_to_next(core.now(), 0.0);
             self.backlog.packets -= 1;
             self.backlog.bytes -= u64::from(core.packet(&packet).size);
             return Some(packet);
@@ -323,7 +365,7 @@ impl QueueDiscipline for Wfq {
             let Reverse(head) = self.heads.pop()?;
             let queue = head.queue as usize;
             let share = &mut self.queues[queue];
-            if share.fifo.front().is_none_or(|first| first.number != head.number) {
+            if share.fifo.front().is_none_or(|first| first.head(head.queue) != head) {
                 continue; // an old entry
             }
             let Waiting { pkt, size, finish, .. } = share.fifo.pop_front()?;
@@ -333,7 +375,7 @@ impl QueueDiscipline for Wfq {
             self.announce(queue);
             match self.config.clock {
                 Clock::SelfClocked => self.virtual_time = self.virtual_time.max(finish),
-                Clock::Gps => self.follow(core.now()),
+                Clock::Gps => self.follow_to_next(core.now(), 8.0 * f64::from(size)),
             }
             return Some(pkt);
         }
@@ -347,6 +389,8 @@ impl QueueDiscipline for Wfq {
             return self.control.push_front(packet);
         }
         let queue = self.queue_for(core.packet(&packet));
+        self.follow(core.now());
+        self.in_service -= 8.0 * f64::from(size);
         // Its turn had come: it is ahead of whatever waits. Of several the last put back is first.
         self.returned_number -= 1;
         let waiting = Waiting { pkt: packet, size, number: self.returned_number, finish: 0.0 };
