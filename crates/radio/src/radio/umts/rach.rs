@@ -1,9 +1,9 @@
 //! The random access channel (RACH) with access slots and collisions.
 //!
-//! A terminal sends its preamble in one of the access slots that begin in an interval, with one of the
-//! signatures, both at random (3GPP TS 25.214 §6.1). The message begins three access slots after the preamble (TS
-//! 25.211 §7.3, AICH transmission timing 0) and lasts an interval; only then is the terminal free for the next. If
-//! two choose the same slot and signature they hear the same acknowledgement, both send, and neither message is
+//! A terminal sends its preamble in one of the access slots of the first frame of an interval, eight in one frame and seven in the
+//! next, with one of the signatures, both at random (3GPP TS 25.214 §6.1, the next full access slot set). The message begins three
+//! access slots after the preamble (TS 25.211 §7.3, AICH transmission timing 0) and lasts an interval; only then is the terminal free
+//! for the next. If two choose the same slot and signature they hear the same acknowledgement, both send, and neither message is
 //! received: slotted ALOHA with slots × signatures places. RLC finds out.
 //!
 //! Not modelled: the power of preambles, so the first is heard; persistence and priorities.
@@ -48,8 +48,8 @@ impl Aloha {
     }
 
     /// Where a preamble goes in the interval that begins at `now`: slot × 16 + signature.
-    pub fn choose(&self, now: Instant, tti: Duration, stream: &mut Stream) -> Place {
-        let (first, end) = (slots::first_at(now), slots::first_at(now + tti));
+    pub fn choose(&self, now: Instant, stream: &mut Stream) -> Place {
+        let (first, end) = (slots::first_at(now), slots::first_at(now + slots::SET));
         let mut below = |n: u64| (n as f64 * stream.unit()) as u64;
         let slot = first + below(end - first);
         let signature = below(u64::from(self.signatures));

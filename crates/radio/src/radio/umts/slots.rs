@@ -4,6 +4,8 @@
 
 use lasthop_net::engine::{Duration, Instant};
 
+/// A radio frame, whose access slots are a set (3GPP TS 25.214 §6.1.1).
+pub const SET: Duration = Duration::from_millis(10);
 /// Three access slots, in nanoseconds.
 const THREE: u64 = 4_000_000;
 
@@ -31,6 +33,8 @@ mod tests {
     #[test]
     fn fifteen_slots_begin_in_twenty_milliseconds() {
         let second = Instant::from_nanos(1_000_000_000);
+        // Access slots 0 to 7 are a set, and 8 to 14 (TS 25.214 table 7, sub-channels).
+        assert_eq!([second, second + SET, second + SET + SET].map(first_at), [750, 758, 765]);
         assert_eq!(first_at(second), 750);
         assert_eq!(first_at(second + Duration::from_millis(20)) - first_at(second), 15);
         for slot in 0..1000 {

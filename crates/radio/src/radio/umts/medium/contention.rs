@@ -63,10 +63,9 @@ impl Umts {
 
     /// A terminal whose RACH has something to send, and that is not sending, chooses its place.
     pub(super) fn choose_place(&mut self, now: Instant, channel: u32) {
-        let (tti, terminal) = (self.channels[channel].queue.rate().tti, self.channels.owner(channel));
-        let ue = &self.terminals[terminal as usize];
+        let ue = &self.terminals[self.channels.owner(channel) as usize];
         if let Some(aloha) = self.rach.aloha.as_ref().filter(|_| ue.rach_free <= now) {
-            let place = aloha.choose(now, tti, &mut self.rach.stream);
+            let place = aloha.choose(now, &mut self.rach.stream);
             self.rach.preambles.push((place, channel));
         }
     }
