@@ -324,6 +324,65 @@ fn random_access_is_slotted_aloha_if_asked_for() {
 }
 
 #[test]
+fn terminals_share_the_forward_access_channel_and_nothing_is_sent_in_vain() {
+    // FACH carries 100 PDUs a second, of 39 B each in unacknowledged mode: of a packet of 328 B and an indicator 30.2 bytes in 32.9, so terminals
+    // that always have something to send get 28.4 kbit/s in all, whatever their number; in acknowledged mode, of 38 B, 27.7. Below that
+    // nothing is lost. In profile `ns2` each RLC fills all intervals, as in EURANE, and the Node B drops half of what two send.
+    let text = |ues: u32, rate: f64, lines: &str| {
+        format!(
+            r#"
+            duration = "100 s"
+            record.state = true
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            ues = {ues}
+            attachment = "common"
+            {lines}
+            "#
+        ) + &(0..ues)
+            .map(|ue| {
+                format!(
+                    "[[flow]]\nfrom = 'rnc'\nto = 'cell.ue[{ue}]'\ntransport = 'udp'\nstart = '{} ms'\n\
+                     source.cbr = {{ size = '300 B', rate = '{rate} kbit/s' }}\n",
+                    37 * ue
+                )
+            })
+            .collect::<String>()
+    };
+    for (rlc, payload) in [("um", 39.0), ("am", 38.0)] {
+        for order in ["fifo", "round_robin"] {
+            let lines = format!(
+                "rlc = '{rlc}'
+fach_order = '{order}'
+rach = {{ rate = '32 kbit/s', tti = '20 ms' }}"
+            );
+            for ues in [1, 2, 4] {
+                let happened = happened(&text(ues, 40.0, &lines), 1);
+                let (bytes, most) = (300.0 * happened.arrivals.len() as f64, 100.0 * 100.0 * payload / 329.0 * 300.0);
+                assert!((0.985..=1.0).contains(&(bytes / most)), "{rlc}, {order}, {ues}: {bytes} of {most}");
+                assert_eq!(happened.value("", "fach_dropped_pdus"), 0.0, "{rlc}, {order}, {ues}");
+            }
+            // Seven tenths of the channel.
+            let happened = happened(&text(4, 5.0, &lines), 1);
+            for ue in 0..4 {
+                assert_eq!(happened.value(&format!("ue[{ue}] down"), "lost_sdus"), 0.0, "{rlc}, {order}");
+            }
+            assert!(happened.arrivals.len() > 750, "{rlc}, {order}");
+        }
+    }
+    let eurane = happened(
+        &format!(
+            "profile = 'ns2'
+{}",
+            text(2, 40.0, "")
+        ),
+        1,
+    );
+    assert!(eurane.value("", "fach_dropped_pdus") > 0.8 * eurane.value("", "fach_sent_pdus"));
+}
+
+#[test]
 fn a_terminal_sends_its_next_message_when_the_last_has_ended() {
     // 399 B and an indicator are 10 PDUs. Preamble, three slots and a message of 20 ms take 24 to 33.3 ms, so the next
     // interval that may follow is the second.

@@ -20,7 +20,7 @@ pub struct Sender {
     /// The number of the oldest.
     first: u64,
     /// The clock of its intervals.
-    pub clock: u8,
+    pub clock: u16,
     /// It hands nothing down before this instant: an interval of its former channel is under way.
     pub not_before: Instant,
     /// Whether its clock knows that it has something to send.
@@ -45,7 +45,7 @@ pub enum Sdu {
 
 impl Sender {
     /// One with nothing to send, and the clock of its first channel.
-    pub fn new(arq: Box<dyn LinkArq>, pdcp: Option<Box<pdcp::Entity>>, place: Place, clock: u8) -> Self {
+    pub fn new(arq: Box<dyn LinkArq>, pdcp: Option<Box<pdcp::Entity>>, place: Place, clock: u16) -> Self {
         Self {
             arq,
             pdcp,

@@ -95,8 +95,8 @@ pub struct Cell {
     /// The order of service on the forward access channel. Default: first come first served.
     #[serde(default)]
     pub fach_order: Order,
-    /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before, at random. So the order at a
-    /// shared channel changes. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever.
+    /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before, at random. So the order at
+    /// FACH changes in profile `ns2`. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
     /// What draws this and the delay of access to RACH, in a scenario that is built in code. Default: streams of the cell.

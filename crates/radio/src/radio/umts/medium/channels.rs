@@ -7,6 +7,7 @@ use crate::radio::umts::channel::{Channel, Limit, Order, Rate};
 use lasthop_net::engine::Duration;
 
 use super::clock::{Clock, usual_phase};
+use super::turns::Turns;
 
 /// The forward access channel of each cell and the shared one, if there is one; then for each terminal its RACH, its DCH down and its
 /// DCH up, and what it sends over CPCH if there are such channels.
@@ -25,7 +26,7 @@ pub(super) struct TransportChannel {
     pub(super) queue: Channel,
     pub(super) kind: Kind,
     /// The number of its clock.
-    pub(super) clock: u8,
+    pub(super) clock: u16,
 }
 
 /// The transport channels of TS 25.301 §5.3.1 that carry user data.
@@ -67,28 +68,36 @@ impl Channels {
         Self { list: Vec::new(), clocks: Vec::new(), common, own }
     }
 
-    /// Adds a channel. A shared one has a clock of its own.
+    /// Adds a channel, with the order of service of its queue.
     pub(super) fn add(&mut self, kind: Kind, rate: Rate, limit: Limit, order: Order) {
-        let phase = usual_phase(rate.tti);
-        let clock = match kind {
-            Kind::Dsch => self.add_clock(Clock::new(rate.tti, phase, true)),
-            _ => self.clock(rate.tti, phase),
-        };
+        let clock = self.clock(rate.tti, usual_phase(rate.tti));
         self.list.push(TransportChannel { queue: Channel::new(rate, limit, order), kind, clock });
     }
 
+    /// Adds a channel whose intervals MAC-c/sh shares out in an order. It has a clock of its own.
+    pub(super) fn add_shared(&mut self, kind: Kind, rate: Rate, limit: Limit, order: Order) {
+        let turns = Turns::new(self.list.len() as u32, order);
+        let clock = self.add_clock(Clock::new(rate.tti, usual_phase(rate.tti), Some(turns)));
+        self.list.push(TransportChannel { queue: Channel::new(rate, limit, Order::Fifo), kind, clock });
+    }
+
     /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
-    pub(super) fn clock(&mut self, tti: Duration, phase: Duration) -> u8 {
-        let is_it = |clock: &Clock| clock.tti == tti && clock.phase == phase && !clock.alone;
+    pub(super) fn clock(&mut self, tti: Duration, phase: Duration) -> u16 {
+        let is_it = |clock: &Clock| clock.tti == tti && clock.phase == phase && clock.turns.is_none();
         match self.clocks.iter().position(is_it) {
-            Some(place) => place as u8,
-            None => self.add_clock(Clock::new(tti, phase, false)),
+            Some(place) => place as u16,
+            None => self.add_clock(Clock::new(tti, phase, None)),
         }
     }
 
-    fn add_clock(&mut self, clock: Clock) -> u8 {
+    fn add_clock(&mut self, clock: Clock) -> u16 {
         self.clocks.push(clock);
-        (self.clocks.len() - 1) as u8
+        (self.clocks.len() - 1) as u16
+    }
+
+    /// The queue of the downlink shared channel, if there is one.
+    pub(super) fn dsch(&self) -> Option<&Channel> {
+        self.list.get(DSCH as usize).filter(|channel| channel.kind == Kind::Dsch).map(|channel| &channel.queue)
     }
 
     /// The clock of a channel.

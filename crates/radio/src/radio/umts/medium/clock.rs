@@ -2,14 +2,16 @@
 
 use lasthop_net::engine::{Duration, Instant};
 
+use super::turns::Turns;
+
 /// How long before an interval the RLC entities hand down what it is to carry (EURANE).
 const LEAD: Duration = Duration::from_millis(1);
 
 /// The intervals of one length.
 pub(super) struct Clock {
     pub(super) tti: Duration,
-    /// It is the clock of one shared channel, which no other uses.
-    pub(super) alone: bool,
+    /// It is the clock of one channel whose intervals MAC-c/sh shares out; no other uses it.
+    pub(super) turns: Option<Turns>,
     /// PDUs are handed down this time after multiples of `tti`.
     pub(super) phase: Duration,
     /// When PDUs were handed down last.
@@ -27,10 +29,10 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(tti: Duration, phase: Duration, alone: bool) -> Self {
+    pub(super) fn new(tti: Duration, phase: Duration, turns: Option<Turns>) -> Self {
         let never = Instant::MAX;
         let (senders, channels) = (Vec::new(), Vec::new());
-        Self { tti, alone, phase, ticked: never, tick: never, frame: never, senders, channels, coming: 0 }
+        Self { tti, turns, phase, ticked: never, tick: never, frame: never, senders, channels, coming: 0 }
     }
 
     /// The first instant at `from` or later at which PDUs are handed down.

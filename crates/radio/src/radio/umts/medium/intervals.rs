@@ -45,7 +45,7 @@ impl Umts {
     }
 
     /// Wakes a clock one lead before the next interval that begins after now.
-    fn arm_tick(&mut self, core: &mut Core, number: u8) {
+    fn arm_tick(&mut self, core: &mut Core, number: u16) {
         let clock = &mut self.channels.clocks[usize::from(number)];
         if clock.tick != Instant::MAX {
             return; // it is awake, and no tick lies before the one it waits for
@@ -56,7 +56,7 @@ impl Umts {
     }
 
     /// Wakes a clock at the first interval that begins at `at` or later.
-    fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
+    fn arm_frame(&mut self, core: &mut Core, number: u16, at: Instant) {
         let clock = &mut self.channels.clocks[usize::from(number)];
         if !clock.is_too_late(at) {
             return;
@@ -69,12 +69,12 @@ impl Umts {
         }
     }
 
-    fn arm_clock(&mut self, core: &mut Core, number: u8, at: Instant, wake: Wake, tti: Duration) {
+    fn arm_clock(&mut self, core: &mut Core, number: u16, at: Instant, wake: Wake, tti: Duration) {
         let since = self.times.order(core.now(), at, wake, tti);
         core.arm(Target { component: self.component, key: key(CLOCK, u32::from(number)) }, at, since);
     }
 
-    pub(super) fn wake_clock(&mut self, core: &mut Core, number: u8) {
+    pub(super) fn wake_clock(&mut self, core: &mut Core, number: u16) {
         let clock = &mut self.channels.clocks[usize::from(number)];
         if clock.tick == core.now() {
             clock.tick = Instant::MAX;
@@ -87,16 +87,16 @@ impl Umts {
     }
 
     /// The entities of a clock hand down what the next interval is to carry.
-    fn tick(&mut self, core: &mut Core, number: u8) {
+    fn tick(&mut self, core: &mut Core, number: u16) {
         let clock = &mut self.channels.clocks[usize::from(number)];
         let mut senders = std::mem::take(&mut clock.senders);
-        if clock.alone {
-            self.share_interval(core, &senders);
+        if clock.turns.is_some() {
+            self.share_interval(core, number, &senders);
             senders.retain(|sender| self.goes_on(sender / 2, (sender % 2) as usize));
         } else {
             senders.retain(|sender| {
                 let (terminal, direction) = (sender / 2, Direction::BOTH[(sender % 2) as usize]);
-                self.hand_down(core, terminal, direction);
+                self.hand_down(core, terminal, direction, u32::MAX);
                 self.arm_entity(core, terminal, direction.index());
                 self.goes_on(terminal, direction.index())
             });
@@ -120,19 +120,21 @@ impl Umts {
         sender.ticking
     }
 
-    pub(super) fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
-        let Some(channel) = self.channel(terminal, direction) else { return };
+    /// An entity hands down what the next interval is to carry, of which it has this many bits at most; says how many it has used.
+    pub(super) fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction, most: u32) -> u32 {
+        let Some(channel) = self.channel(terminal, direction) else { return 0 };
         let now = core.now();
         if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
-            return;
+            return 0;
         }
         let TransportChannel { queue, kind, .. } = &self.channels[channel];
         let (kind, tti, bits) = (*kind, queue.rate().tti, queue.interval_bits());
         if direction == Direction::Up && self.awaits_access(now, terminal, channel, kind) {
-            return;
+            return 0;
         }
-        let is_spaced = kind != Kind::Dsch && self.spacing > Duration::ZERO;
-        let mut slot = Slot { now, at: now, tti, bits, left: bits };
+        let is_spaced = !self.is_shared_out(kind) && self.spacing > Duration::ZERO;
+        let most = bits.min(most);
+        let mut slot = Slot { now, at: now, tti, bits, left: most };
         while slot.left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
             if !arq.wants_to_send() {
@@ -154,6 +156,7 @@ impl Umts {
         if let Some(access) = self.cpch.as_mut().filter(|_| kind == Kind::Cpch) {
             access.sent.push((terminal, !self.channels[channel].queue.is_empty()));
         }
+        most - slot.left
     }
 
     /// Sends what left the entities at the RNC on its way to the Node B, in order. All of it is there at
@@ -249,7 +252,7 @@ impl Umts {
     }
 
     /// An interval begins: each channel of the clock sends what fits.
-    fn frame(&mut self, core: &mut Core, number: u8) {
+    fn frame(&mut self, core: &mut Core, number: u16) {
         self.arrive_at_node_b(core);
         let now = core.now();
         let mut channels = std::mem::take(&mut self.channels.clocks[usize::from(number)].channels);
@@ -317,12 +320,12 @@ impl Umts {
     pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let channel = self.channel(terminal, direction);
         let tti = channel.map(|channel| self.channels[channel].queue.rate().tti);
-        let shared = channel.filter(|channel| self.channels[*channel].kind == Kind::Dsch);
+        let shared = channel.filter(|channel| self.is_shared_out(self.channels[*channel].kind));
         let shared = shared.map(|channel| self.channels[channel].clock);
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
         let (former, ticking) = (sender.clock, sender.ticking);
         let clock = &self.channels.clocks[usize::from(former)];
-        if shared.map_or(tti == Some(clock.tti) && !clock.alone, |shared| shared == former) {
+        if shared.map_or(tti == Some(clock.tti) && clock.turns.is_none(), |shared| shared == former) {
             return self.activate(core, terminal, direction);
         }
         if ticking {

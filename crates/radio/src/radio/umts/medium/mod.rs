@@ -25,7 +25,6 @@ use super::utran::{Counts, Utran};
 mod channels;
 mod clock;
 mod contention;
-mod dsch;
 mod hs_dsch;
 mod intervals;
 mod landing;
@@ -34,10 +33,10 @@ mod other_systems;
 mod roaming;
 mod setup;
 mod terminal;
+mod turns;
 
 use channels::{CPCH, Channels, DCH_DOWN, DCH_UP, DSCH, Kind, RACH, fach};
 use contention::{PacketAccess, Rach};
-use dsch::Dsch;
 use hs_dsch::HsDsch;
 use landing::Flights;
 use ns2_clock::Ns2Clock;
@@ -56,7 +55,6 @@ pub struct Umts {
     attachment: Box<dyn Attachment>,
     attachment_alarm: Alarm,
     channels: Channels,
-    dsch: Option<Dsch>,
     hs_dsch: Option<Box<HsDsch>>,
     rach: Rach,
     cpch: Option<PacketAccess>,
@@ -121,7 +119,6 @@ impl Umts {
             attachment: setup.attachment,
             attachment_alarm: alarm(ATTACHMENT, 0),
             channels: Channels::new(common, 3 + u32::from(setup.cpch.is_some())),
-            dsch: None,
             hs_dsch: setup.hs_dsch.map(|hs_dsch| Box::new(HsDsch::new(core, component, &setup.terminals, hs_dsch))),
             utran: setup.utran,
             ns2_clock: Ns2Clock::default(),
@@ -137,11 +134,13 @@ impl Umts {
             outcomes: Vec::new(),
         };
         for _ in 0..umts.utran.cells() {
-            umts.channels.add(Kind::Fach, setup.fach, setup.limit, setup.order);
+            match umts.is_shared_out(Kind::Fach) {
+                true => umts.channels.add_shared(Kind::Fach, setup.fach, setup.limit, setup.order),
+                false => umts.channels.add(Kind::Fach, setup.fach, setup.limit, setup.order),
+            }
         }
         if let Some(Shared { rate, order }) = setup.dsch {
-            umts.channels.add(Kind::Dsch, rate, setup.limit, Order::Fifo);
-            umts.dsch = Some(Dsch { order, last: u32::MAX, asked: Vec::new() });
+            umts.channels.add_shared(Kind::Dsch, rate, setup.limit, order);
         }
         let [dch_down, dch_up] = setup.dch;
         for (places, end) in setup.terminals.into_iter().zip(&ends[umts.rncs.len()..]) {
@@ -306,7 +305,7 @@ impl Medium for Umts {
         }
         let index = key >> 3;
         match key & 7 {
-            CLOCK => self.wake_clock(core, index as u8),
+            CLOCK => self.wake_clock(core, index as u16),
             LANDING => self.wake_landing(core, index as usize),
             TERMINAL => self.wake_terminal(core, index),
             ATTACHMENT => self.wake_attachment(core),
@@ -368,8 +367,7 @@ impl Medium for Umts {
         probe.value("fach_sent_pdus", sum(|fach| fach.counts.sent) as f64);
         probe.value("fach_dropped_pdus", sum(|fach| fach.counts.dropped) as f64);
         probe.value("fach_queue_bytes", sum(|fach| fach.queued_bytes().into()) as f64);
-        if self.dsch.is_some() {
-            let dsch = &self.channels[DSCH].queue;
+        if let Some(dsch) = self.channels.dsch() {
             probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
             probe.value("dsch_queue_bytes", f64::from(dsch.queued_bytes()));
         }
