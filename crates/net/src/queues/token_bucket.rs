@@ -58,7 +58,8 @@ impl QueueConfig for Config {
         Queue::Asked(Box::new(Shaper {
             bucket: TokenBucket::new(self.rate, self.burst, Instant::ZERO),
             excess: self.excess,
-            queue: self.queue.asked(site),
+            queue: self.queue.asked(&Site { rate: behind(self.excess, self.rate, site.rate), ..*site }),
+            rate: self.rate,
             head: None,
             ready_at: None,
             place: site.place,
@@ -74,10 +75,17 @@ impl QueueConfig for Config {
     }
 }
 
+/// The rate at which packets leave the queue behind a bucket with tokens of a rate, in front of a link.
+fn behind(excess: Excess, tokens: BitRate, link: BitRate) -> BitRate {
+    if excess == Excess::Wait { tokens.min(link) } else { link }
+}
+
 /// The bucket, and the queue behind it.
 struct Shaper {
     bucket: TokenBucket,
     excess: Excess,
+    /// At which tokens come.
+    rate: BitRate,
     queue: Box<dyn QueueDiscipline>,
     /// The packet that leaves next and waits for tokens, and its size.
     head: Option<(Pkt, u32)>,
@@ -146,7 +154,7 @@ impl QueueDiscipline for Shaper {
     }
 
     fn on_capacity(&mut self, now: Instant, rate: BitRate) {
-        self.queue.on_capacity(now, rate);
+        self.queue.on_capacity(now, behind(self.excess, self.rate, rate));
     }
 
     fn on_order(&mut self, now: Instant, command: &Command) -> Answer {
@@ -190,6 +198,8 @@ mod tests {
     use super::*;
     use crate::engine::choice::parsed;
     use crate::net::bench::{Bench, packet};
+    use crate::net::observe::{Histogram, What};
+    use crate::queues::inner::asked as inner;
 
     fn build(bench: &Bench, text: &str) -> Box<dyn QueueDiscipline> {
         let config: Config = parsed(text).unwrap();
@@ -216,6 +226,51 @@ mod tests {
         }
         assert_eq!(left, [(0, 0), (0, 1), (125, 2), (250, 3), (375, 4)]);
         assert_eq!(queue.backlog(), Backlog::default());
+    }
+
+    /// RED's average after a burst of ten packets at 0.
+    fn average(mut queue: Box<dyn QueueDiscipline>, link: Option<BitRate>) -> f64 {
+        struct Average(f64);
+        impl Probe for Average {
+            fn part(&mut self, _: What, _: &str) {}
+            fn value(&mut self, name: &'static str, value: f64) {
+                self.0 = if name == "average_packets" { value } else { self.0 };
+            }
+            fn distribution(&mut self, _: &'static str, _: f64, _: &Histogram) {}
+        }
+        if let Some(rate) = link {
+            queue.on_capacity(Instant::ZERO, rate);
+        }
+        let mut bench = Bench::new();
+        for _ in 0..10 {
+            bench.enqueue(&mut *queue, packet(0, 1_000, Dscp::Be));
+        }
+        let mut average = Average(f64::NAN);
+        queue.sample(&mut average);
+        average.0
+    }
+
+    #[test]
+    fn the_queue_of_a_shaper_is_set_up_for_the_rate_at_which_it_is_emptied() {
+        // RED's weight is 1 - exp(-1/C) for a link of C packets a second (Floyd 2001).
+        let bench = Bench::new();
+        let red = |mbps| {
+            let config: crate::queues::red::Config = parsed("").unwrap();
+            let site = bench.site(BitRate::from_mbps(mbps));
+            inner(config.build(&site), &site)
+        };
+        let [slower, slow, fast] = [1, 2, 10].map(|mbps| average(red(mbps), None));
+        assert!(slower > 1.5 * slow && slow > 3.0 * fast && fast > 0.0, "{slower}, {slow}, {fast}");
+        for (excess, link, expected) in [
+            ("wait", None, slow),
+            ("wait", Some(BitRate::from_mbps(5)), slow),
+            ("wait", Some(BitRate::from_mbps(1)), average(red(10), Some(BitRate::from_mbps(1)))),
+            ("drop", None, fast),
+            ("demote", None, fast),
+        ] {
+            let shaper = build(&bench, &format!("rate = '2 Mbit/s'\nexcess = '{excess}'\nqueue = 'red'"));
+            assert_eq!(average(shaper, link), expected, "{excess}, {link:?}");
+        }
     }
 
     #[test]

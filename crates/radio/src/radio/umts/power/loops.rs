@@ -376,7 +376,7 @@ impl Channel for Loops {
 
     fn sample(&self, terminal: u32, direction: Direction, probe: &mut dyn Probe) {
         let link = &self.terminals[terminal as usize].links[direction.index()];
-        let (sir, power) = ((link.blocks > 0).then_some(link.sir), link.loops.map(|(inner, _)| inner.power()));
+        let (sir, power) = ((link.blocks > 0).then_some(link.sir), link.loops.map(|_| link.block.1));
         sir.into_iter().for_each(|sir| probe.value("sir_db", sir.db()));
         probe.value("sir_target_db", link.outer.target().db());
         power.into_iter().for_each(|power| probe.value("power_dbm", power.dbm()));
@@ -389,6 +389,7 @@ impl Channel for Loops {
 mod tests {
     use super::*;
     use lasthop_net::engine::{BitRate, Streams};
+    use lasthop_net::net::observe::{Histogram, What};
 
     fn rate(kbps: u64, ms: u64) -> Rate {
         Rate { rate: BitRate::from_kbps(kbps), tti: Duration::from_millis(ms) }
@@ -426,6 +427,17 @@ mod tests {
         }
     }
 
+    /// What is shown.
+    struct Shown(Vec<(&'static str, f64)>);
+
+    impl Probe for Shown {
+        fn part(&mut self, _: What, _: &str) {}
+        fn value(&mut self, name: &'static str, value: f64) {
+            self.0.push((name, value));
+        }
+        fn distribution(&mut self, _: &'static str, _: f64, _: &Histogram) {}
+    }
+
     /// Sends blocks in consecutive intervals of 10 ms.
     fn send(loops: &mut Loops, from: u64, intervals: u64, direction: Direction, cells: &[u32]) -> u64 {
         let block = |n: u64| {
@@ -452,6 +464,10 @@ mod tests {
             let needed = link.outer.target() - quality;
             assert!((inner.power().dbm() - needed.db()).abs() <= 1.0 + 1e-9, "{inner:?}, needed {needed}");
             assert!((sir - link.outer.target()).db().abs() < 1.5, "{sir} toward {}", link.outer.target());
+            let mut shown = Shown(Vec::new());
+            loops.sample(0, direction, &mut shown);
+            let of = |name| shown.0.iter().find(|(of, _)| *of == name).unwrap().1;
+            assert!((of("sir_db") - of("power_dbm") - quality.db()).abs() < 1e-9, "both of one block: {:?}", shown.0);
         }
     }
 
