@@ -800,7 +800,7 @@ class Cell(TypedDict, total=False):
     fach_order: Order
     "The order of service on the forward access channel. Default: first come first served."
     spacing: Duration
-    "The PDUs of one interval leave RLC one after the other, each up to this long after the one before, at random. So the order at a shared channel changes. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever."
+    "The PDUs of one interval leave RLC one after the other, each up to this long after the one before, at random. So the order at FACH changes in profile `ns2`. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever."
     loss_indication: LossIndication
     "By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. Default: it does not."
     mobility: Mobility
