@@ -9,8 +9,9 @@
 //! time V is that of the fluid system, or, much cheaper, the tag of the packet in service
 //! (self-clocked fair queueing, Golestani 1994).
 //!
-//! The fluid system does the work that the link does for what waits here, no more: it stands still while the link is down, idle, or busy with
-//! signalling. Another weight holds for what waits, too: what the fluid system has still to serve of it takes that much longer or shorter.
+//! The fluid system does the work that the link does for what waits here, no more: it stands still while the link is down or idle. Another
+//! weight holds for what waits, too: what the fluid system has still to serve of it takes that much longer or shorter. Signalling counts as
+//! best effort that has overtaken everything: it is paid for by what no flow has reserved.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -279,12 +280,12 @@ impl Wfq {
         }
     }
 
-    /// The link is free, and begins to send this many bits that waited here.
-    fn follow_to_next(&mut self, now: Instant, bits: f64) {
+    /// The link is free, and begins to send a packet of this size that waited here.
+    fn follow_to_next(&mut self, now: Instant, size: u32) {
         if self.config.clock == Clock::Gps {
             self.followed = now;
             self.serve(self.in_service);
-            self.in_service += bits;
+            self.in_service += 8.0 * f64::from(size);
         }
     }
 
@@ -321,6 +322,16 @@ impl Share {
         Self { weight, fifo: VecDeque::new(), bytes: 0, last: 0.0 }
     }
 
+    /// Another packet, of this size, has overtaken all that waits here.
+    fn pay(&mut self, virtual_time: f64, size: u32) {
+        let later = 8.0 * f64::from(size) / self.weight;
+        // What was put back stays ahead.
+        for waiting in self.fifo.iter_mut().filter(|waiting| waiting.number > 0) {
+            waiting.finish += later;
+        }
+        self.last = self.last.max(virtual_time) + later;
+    }
+
     /// Puts a packet at its end, with the tag that it gets there.
     fn push(&mut self, virtual_time: f64, waiting: Waiting) {
         let finish = self.last.max(virtual_time) + 8.0 * f64::from(waiting.size) / self.weight;
@@ -338,6 +349,8 @@ impl QueueDiscipline for Wfq {
         if is_signalling(core.packet(&packet)) {
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(size);
+            self.queues[BEST_EFFORT].pay(self.virtual_time, size);
+            self.announce(BEST_EFFORT);
             return self.control.push_back(packet);
         }
         let queue = self.queue_for(core.packet(&packet));
@@ -356,9 +369,10 @@ impl QueueDiscipline for Wfq {
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
         if let Some(packet) = self.control.pop_front() {
-            self.follow_to_next(core.now(), 0.0);
+            let size = core.packet(&packet).size;
+            self.follow_to_next(core.now(), size);
             self.backlog.packets -= 1;
-            self.backlog.bytes -= u64::from(core.packet(&packet).size);
+            self.backlog.bytes -= u64::from(size);
             return Some(packet);
         }
         loop {
@@ -375,7 +389,7 @@ impl QueueDiscipline for Wfq {
             self.announce(queue);
             match self.config.clock {
                 Clock::SelfClocked => self.virtual_time = self.virtual_time.max(finish),
-                Clock::Gps => self.follow_to_next(core.now(), 8.0 * f64::from(size)),
+                Clock::Gps => self.follow_to_next(core.now(), size),
             }
             return Some(pkt);
         }
@@ -383,14 +397,14 @@ impl QueueDiscipline for Wfq {
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         let size = core.packet(&packet).size;
+        self.follow(core.now());
+        self.in_service -= 8.0 * f64::from(size);
         if is_signalling(core.packet(&packet)) {
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(size);
             return self.control.push_front(packet);
         }
         let queue = self.queue_for(core.packet(&packet));
-        self.follow(core.now());
-        self.in_service -= 8.0 * f64::from(size);
         // Its turn had come: it is ahead of whatever waits. Of several the last put back is first.
         self.returned_number -= 1;
         let waiting = Waiting { pkt: packet, size, number: self.returned_number, finish: 0.0 };
