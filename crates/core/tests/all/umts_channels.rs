@@ -383,6 +383,21 @@ rach = {{ rate = '32 kbit/s', tti = '20 ms' }}"
 }
 
 #[test]
+fn who_came_first_on_the_forward_access_channel_is_sent_first() {
+    // A packet of one PDU comes to each of four terminals in each 50 ms, at one instant, and the channel sends one in 10 ms: each round goes 0, 1, 2, 3,
+    // though some of the round before have not reached their terminals when the next begins.
+    for rlc in ["tm", "um"] {
+        let text = format!(
+            "duration = '2 s'\n[[cell]]\nname = 'cell'\nrnc = 'rnc'\nues = 4\nattachment = 'common'\nrlc = '{rlc}'\n[[flow]]\nfrom = 'rnc'\n\
+             to = 'cell.ue[*]'\ntransport = 'udp'\nsource.cbr = {{ size = '5 B', interval = '50 ms' }}\n"
+        );
+        let sent: Vec<usize> = happened(&text, 1).when(PduStep::Aired, false).into_iter().map(|(_, ue)| ue).collect();
+        assert!(sent.len() >= 150, "{rlc}: {}", sent.len());
+        assert!(sent.iter().enumerate().all(|(n, ue)| *ue == n % 4), "{rlc}: {sent:?}");
+    }
+}
+
+#[test]
 fn a_terminal_sends_its_next_message_when_the_last_has_ended() {
     // 399 B and an indicator are 10 PDUs. Preamble, three slots and a message of 20 ms take 24 to 33.3 ms, so the next
     // interval that may follow is the second.

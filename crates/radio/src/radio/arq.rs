@@ -31,6 +31,11 @@ pub trait LinkArq: Send {
         false
     }
 
+    /// The SDU of which the next PDU would carry something, as far as it knows.
+    fn next_sdu(&self) -> Option<u64> {
+        None
+    }
+
     /// A PDU of the far end has come. What follows from it for SDUs of the far end is added to
     /// `outcomes`, in order.
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>);

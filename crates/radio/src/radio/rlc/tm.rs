@@ -173,6 +173,10 @@ impl LinkArq for Tm {
         !self.sdus.is_empty()
     }
 
+    fn next_sdu(&self) -> Option<u64> {
+        Some(self.front)
+    }
+
     fn on_pdu(&mut self, _now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         let follows = self.last.is_some_and(|(sdu, number)| sdu == pdu.sdu && number + 1 == pdu.sn);
         if !follows {

@@ -123,6 +123,10 @@ impl LinkArq for Um {
         !self.segmenter.is_empty()
     }
 
+    fn next_sdu(&self) -> Option<u64> {
+        Some(self.segmenter.unfinished())
+    }
+
     fn on_pdu(&mut self, _now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         if pdu.sn != self.vr_us {
             self.reassembly.miss();

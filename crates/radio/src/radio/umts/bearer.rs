@@ -140,10 +140,12 @@ impl Sender {
         *bytes += u64::from(core.packet(pkt).size);
     }
 
-    /// When the oldest of what it has to send came. If it has none, but RLC has something to say to the far
-    /// end: at the beginning.
+    /// When the packet came of which RLC would send something next, or the first that has not come to the far end. If it has none, but RLC has
+    /// something to say to the far end: at the beginning.
     pub fn oldest(&self) -> Instant {
-        self.sdus.front().map_or(Instant::ZERO, |(came, _)| *came)
+        let before = self.arq.next_sdu().map_or(0, |sdu| sdu.saturating_sub(self.first));
+        let next = usize::try_from(before).ok().and_then(|place| self.sdus.get(place)).or_else(|| self.sdus.front());
+        next.map_or(Instant::ZERO, |(came, _)| *came)
     }
 
     /// How many packets it holds.

@@ -319,6 +319,13 @@ impl LinkArq for Am {
         self.reset.is_due() || (reports && !self.reset.is_pending())
     }
 
+    fn next_sdu(&self) -> Option<u64> {
+        self.next().map(|next| match next {
+            Next::New(segment) => segment.sdu,
+            Next::Again(sn) | Next::Carrier(sn) => self.sender.sdu_of(sn),
+        })
+    }
+
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         if let Some(control) = pdu.control.as_deref() {
             self.on_control(now, control, pdu.sdu, outcomes);

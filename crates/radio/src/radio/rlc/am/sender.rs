@@ -139,6 +139,12 @@ impl Sender {
         self.under_way.len() as u64 + 1
     }
 
+    /// The first SDU of which a PDU under way carries something.
+    pub fn sdu_of(&self, sn: u64) -> u64 {
+        let sent = sn.checked_sub(self.vt_a).and_then(|place| self.under_way.get(place as usize));
+        sent.map_or(self.oldest, |sent| sent.segment.sdu)
+    }
+
     pub fn enqueue(&mut self, now: Instant, bytes: u32) -> bool {
         let taken = self.segmenter.push(bytes);
         if let (true, Some(timer)) = (taken, self.discard_timer) {
