@@ -38,7 +38,8 @@ struct Asked {
     by: Vec<Socket>,
     /// The NAK that went on, of the receiver with the most loss.
     nak: PgmNak,
-    confirmed: bool,
+    /// Once it was confirmed: until when further NAKs go no farther (NAK_ELIM_IVL).
+    confirmed: Option<Instant>,
     /// How often the NAK was sent again.
     repeats: u32,
 }
@@ -84,17 +85,28 @@ impl Element {
             let header = PgmHeader::Confirmation(seq);
             self.push(To::Socket(packet.from), packet.flow, packet.connection, NCF_BYTES, header);
         }
+        let mut by = Vec::new();
         if let Some(asked) = self.missed.get_mut(key) {
             if !asked.by.contains(&packet.from) {
                 asked.by.push(packet.from);
             }
+            // Who asks so late has missed the repair, and asks for another.
+            if asked.confirmed.is_some_and(|until| until <= now) {
+                by = std::mem::take(&mut asked.by);
+                self.missed.remove(key);
+            }
+        }
+        if let Some(asked) = self.missed.get_mut(key) {
             if nak.elements.forward_worse && nak.report.loss > asked.nak.report.loss {
                 asked.nak = *nak;
                 self.forward(key, nak);
             }
             return;
         }
-        let asked = Asked { by: vec![packet.from], nak: *nak, confirmed: false, repeats: 0 };
+        if by.is_empty() {
+            by.push(packet.from);
+        }
+        let asked = Asked { by, nak: *nak, confirmed: None, repeats: 0 };
         self.missed.insert(key, now + nak.elements.repeat, asked);
         self.counts.most = self.counts.most.max(self.missed.len());
         self.forward(key, nak);
@@ -111,8 +123,9 @@ impl Element {
     fn on_confirmation(&mut self, now: Instant, packet: &Packet, seq: u64) {
         let key = (packet.flow, packet.connection, Some(seq));
         if let Some(asked) = self.missed.remove(key) {
-            let due = now + asked.nak.elements.repair;
-            self.missed.insert(key, due, Asked { confirmed: true, ..asked });
+            let repair = asked.nak.elements.repair;
+            let confirmed = Some(now + repair.mul_f64(ELIMINATION));
+            self.missed.insert(key, now + repair, Asked { confirmed, ..asked });
         }
     }
 
@@ -138,7 +151,7 @@ impl Timed for Element {
         while let Some((key, asked)) = self.missed.pop_due(now) {
             // Confirmed, but no repair came: receivers that still miss it will ask anew. A report that asks for nothing is not repeated.
             let elements = asked.nak.elements;
-            if asked.confirmed || key.2.is_none() || asked.repeats >= elements.retries {
+            if asked.confirmed.is_some() || key.2.is_none() || asked.repeats >= elements.retries {
                 continue;
             }
             self.counts.repeated += 1;
@@ -154,6 +167,9 @@ impl Timed for Element {
     }
 }
 
+/// For how long NAKs go no farther once one was confirmed, of the time that receivers wait for a repair (NAK_RDATA_IVL): it has to be less, or
+/// nobody could ask again (RFC 3208 §7). Half of it, as in routers of Bay Networks (5 s of 10 s).
+const ELIMINATION: f64 = 0.5;
 /// A NAK is not repeated sooner, whatever it says.
 const SHORTEST: Duration = Duration::from_millis(1);
 
@@ -285,6 +301,26 @@ mod tests {
         assert_eq!(element.next_timeout(), Some(ms(1_110)));
         element.on_timeout(ms(1_110));
         assert_eq!((sent(&mut element, ms(1_110)), element.next_timeout()), (vec![], None));
+    }
+
+    #[test]
+    fn a_receiver_that_asks_again_after_the_time_for_a_repair_is_heard() {
+        let mut element = element();
+        element.on_packet(ms(0), &nak(2, 0, false), Port(1));
+        element.on_packet(ms(10), &packet(socket(0, PORT), PgmHeader::Confirmation(5)), Port(0));
+        element.on_packet(ms(20), &nak(3, 0, false), Port(2));
+        assert_eq!(sent(&mut element, ms(20)), [("ncf", 2), ("nak", 0), ("ncf", 3)]);
+        // A receiver waits a second from its confirmation at 0, and its NAK goes on though the state here ends at 1010 ms.
+        element.on_packet(ms(509), &nak(2, 0, false), Port(1));
+        assert_eq!(sent(&mut element, ms(509)), [("ncf", 2)]);
+        element.on_packet(ms(1_000), &nak(2, 0, false), Port(1));
+        assert_eq!(sent(&mut element, ms(1_000)), [("ncf", 2), ("nak", 0)]);
+        assert_eq!(element.next_timeout(), Some(ms(1_050)), "it is repeated until it is confirmed");
+        element.on_packet(ms(1_001), &nak(3, 0, false), Port(2));
+        assert_eq!(sent(&mut element, ms(1_001)), [("ncf", 3)], "only one goes on");
+        let repair = PgmHeader::Repair(PgmData { seq: 5, ..PgmData::default() });
+        element.on_packet(ms(1_002), &packet(socket(0, PORT), repair), Port(0));
+        assert_eq!(sent(&mut element, ms(1_002)), [("repair", 2), ("repair", 3)]);
     }
 
     #[test]

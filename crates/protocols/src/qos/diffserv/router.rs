@@ -281,7 +281,10 @@ impl QueueDiscipline for DiffServ {
             self.counts.expedited += 1;
             return Some(packet);
         }
-        let queue = self.shares.next(|queue| self.waiting(queue) > 0)?;
+        let Some(queue) = self.shares.next(|queue| self.waiting(queue) > 0) else {
+            self.shares.rest();
+            return None;
+        };
         let packet = match self.assured.get_mut(queue) {
             Some(rio) => {
                 self.counts.assured += 1;
@@ -400,6 +403,11 @@ impl Shares {
     fn next(&self, holds: impl Fn(usize) -> bool) -> Option<usize> {
         let waiting = (0..self.tags.len()).filter(|&queue| holds(queue));
         waiting.min_by(|&a, &b| self.tags[a].total_cmp(&self.tags[b]))
+    }
+
+    /// The link is free, and nothing waits: a busy period has ended (Goyal, Vin, Cheng 1997, §2, rule 2).
+    fn rest(&mut self) {
+        self.virtual_time = self.tags.iter().copied().fold(self.virtual_time, f64::max);
     }
 
     /// A packet of this size leaves a queue.

@@ -126,6 +126,25 @@ fn a_class_that_was_idle_gets_no_more_than_its_share_afterwards() {
 }
 
 #[test]
+fn what_a_class_got_of_an_idle_link_is_not_held_against_it() {
+    // Goyal, Vin, Cheng 1997, rule 2: at the end of a busy period the virtual time is the greatest finish tag. So a packet that comes to an empty class
+    // after that waits for one packet of each other class at most (Theorem 4), not for what its last one took of its share.
+    let mut bench = Bench::new();
+    let mut queue = build(&bench, "edge = false\nlimit = '1000 packets'\naf = [0.01, 0.1, 0.1, 0.1]");
+    for _ in 0..3 {
+        bench.enqueue(&mut queue, packet(2, 1_000, Dscp::Af11));
+        assert!(bench.take(&mut queue).is_some() && bench.take(&mut queue).is_none());
+    }
+    for _ in 0..100 {
+        bench.enqueue(&mut queue, packet(1, 1_000, Dscp::Be));
+    }
+    bench.enqueue(&mut queue, packet(2, 1_000, Dscp::Af11));
+    let flows: Vec<u32> = (0..100).map(|_| bench.take(&mut queue).unwrap().0).collect();
+    let place = flows.iter().position(|flow| *flow == 2);
+    assert!(place.is_some_and(|place| place <= 1), "{flows:?}");
+}
+
+#[test]
 fn packets_put_back_are_the_first_of_their_class() {
     let mut bench = Bench::new();
     let mut queue = build(&bench, "edge = false");
