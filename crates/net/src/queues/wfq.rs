@@ -289,6 +289,12 @@ impl Wfq {
         }
     }
 
+    /// The link is free, and nothing waits: what queues got, or paid, is forgotten.
+    fn rest(&mut self) {
+        self.virtual_time = self.queues.iter().fold(self.virtual_time, |latest, share| latest.max(share.last));
+        self.in_service = 0.0;
+    }
+
     /// The fluid system serves bits: of every flow whose last tag is ahead of the virtual time, which advances by bits / sum of their weights.
     fn serve(&mut self, bits: f64) {
         let mut left = bits.max(0.0);
@@ -376,7 +382,10 @@ impl QueueDiscipline for Wfq {
             return Some(packet);
         }
         loop {
-            let Reverse(head) = self.heads.pop()?;
+            let Some(Reverse(head)) = self.heads.pop() else {
+                self.rest();
+                return None;
+            };
             let queue = head.queue as usize;
             let share = &mut self.queues[queue];
             if share.fifo.front().is_none_or(|first| first.head(head.queue) != head) {

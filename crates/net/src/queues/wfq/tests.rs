@@ -240,6 +240,27 @@ fn best_effort_pays_for_signalling() {
 }
 
 #[test]
+fn what_signalling_took_of_an_idle_link_is_forgotten() {
+    for clock in [Clock::SelfClocked, Clock::Gps] {
+        let mut bench = Bench::new();
+        let mut wfq = wfq(1_000 * KBPS, clock);
+        assert_eq!(reserve(&mut wfq, 1, 500 * KBPS), Answer::Done);
+        for n in 0..100 {
+            bench.at(0.01 * f64::from(n));
+            bench.enqueue(&mut wfq, packet(NONE, 1_000, Dscp::Cs6));
+            assert!(bench.take(&mut wfq).is_some());
+            bench.at(0.01 * f64::from(n) + 0.008);
+            assert!(bench.take(&mut wfq).is_none());
+        }
+        for flow in [2, 1, 2, 1, 2, 1] {
+            bench.enqueue(&mut wfq, best_effort(flow, 1_000));
+        }
+        let flows: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(flow, ..)| flow).collect();
+        assert_eq!(flows, [2, 1, 2, 1, 2, 1], "{clock:?}: equal weights");
+    }
+}
+
+#[test]
 fn another_weight_holds_for_what_waits() {
     // By hand: 100 packets of best effort wait with the whole rate as their weight. A flow reserves nine tenths. Of the next ten packets nine are the
     // flow's, as if the others had come after it.
