@@ -417,7 +417,12 @@ impl Endpoint for Sender {
         // Without an acker one packet at a time is in flight: none is acknowledged, each asks for an election.
         let elects = self.election.acker().is_none();
         if self.window.tokens(self.flight.count()) >= 1.0 && !(elects && self.flight.count() > 0) {
-            let action = self.write_repair(now, packet).or_else(|| self.write_data(now, packet));
+            // Repairs come first, but only data are acknowledged: without any in flight nothing would open the window.
+            let action = if self.flight.has_data() {
+                self.write_repair(now, packet).or_else(|| self.write_data(now, packet))
+            } else {
+                self.write_data(now, packet).or_else(|| self.write_repair(now, packet))
+            };
             if action.is_some() {
                 return action;
             }

@@ -20,7 +20,7 @@ use lasthop_net::net::{Ecn, Probe};
 
 use super::{Feedback, MediaContext, MediaControl, MediaControlConfig, Sent};
 
-/// NADA's parameters that belong to a flow (RFC 8698, Table 2); RMIN and RMAX are the encoder's bounds.
+/// NADA's parameters that belong to a flow (RFC 8698, Table 2); RMIN and RMAX are `min_rate` and `max_rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
