@@ -2570,7 +2570,7 @@ class MediaCongestionScream(TypedDict, total=False):
 
 
 class MediaCongestionNada(TypedDict, total=False):
-    """NADA's parameters that belong to a flow (RFC 8698, Table 2); RMIN and RMAX are the encoder's bounds."""
+    """NADA's parameters that belong to a flow (RFC 8698, Table 2); RMIN and RMAX are `min_rate` and `max_rate`."""
 
     prio: float
     "PRIO: the weight of the flow; flows on one bottleneck share it in proportion. Default: 1 (Table 2)."
