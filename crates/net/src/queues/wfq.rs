@@ -9,9 +9,9 @@
 //! time V is that of the fluid system, or, much cheaper, the tag of the packet in service
 //! (self-clocked fair queueing, Golestani 1994).
 //!
-//! The fluid system does the work that the link does for what waits here, no more: it stands still while the link is down or idle. Another
-//! weight holds for what waits, too: what the fluid system has still to serve of it takes that much longer or shorter. Signalling counts as
-//! best effort that has overtaken everything: it is paid for by what no flow has reserved.
+//! The fluid system does the work that the link does for packets from here, no more: it stands still while the link is down or idle. Another
+//! weight holds for waiting packets, too: the part of them that the fluid system has still to serve takes that much longer or shorter.
+//! Signalling counts as best effort that has overtaken everything: it is paid for by the rate that no flow has reserved.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -198,7 +198,7 @@ impl Wfq {
         self.set_weight(BEST_EFFORT, (self.rate as f64 - self.reserved()).max(1.0));
     }
 
-    /// From now on a queue has this weight, and so has what waits in it.
+    /// From now on a queue has this weight, and so have the packets that wait in it.
     fn set_weight(&mut self, queue: usize, weight: f64) {
         let share = &mut self.queues[queue];
         if share.weight.to_bits() == weight.to_bits() {
@@ -289,7 +289,7 @@ impl Wfq {
         }
     }
 
-    /// The link is free, and nothing waits: what queues got, or paid, is forgotten.
+    /// The link is free, and no packet waits: the shares that queues had of the busy period are forgotten.
     fn rest(&mut self) {
         self.virtual_time = self.queues.iter().fold(self.virtual_time, |latest, share| latest.max(share.last));
         self.in_service = 0.0;

@@ -90,7 +90,7 @@ impl Element {
             if !asked.by.contains(&packet.from) {
                 asked.by.push(packet.from);
             }
-            // Who asks so late has missed the repair, and asks for another.
+            // A receiver that asks so late has missed the repair, and asks for another.
             if asked.confirmed.is_some_and(|until| until <= now) {
                 by = std::mem::take(&mut asked.by);
                 self.missed.remove(key);
@@ -168,7 +168,7 @@ impl Timed for Element {
 }
 
 /// For how long NAKs go no farther once one was confirmed, of the time that receivers wait for a repair (NAK_RDATA_IVL): it has to be less, or
-/// nobody could ask again (RFC 3208 §7). Half of it, as in routers of Bay Networks (5 s of 10 s).
+/// no receiver could ask again (RFC 3208 §7). Half of it, as in routers of Bay Networks (5 s of 10 s).
 const ELIMINATION: f64 = 0.5;
 /// A NAK is not repeated sooner, whatever it says.
 const SHORTEST: Duration = Duration::from_millis(1);
