@@ -57,6 +57,8 @@ struct Connection {
     epoch: Option<u8>,
     told_rate: Option<BitRate>,
     tell_sent: bool,
+    /// When the controller was made, if it is not the first: it knows nothing of packets that were sent before.
+    since: Instant,
 }
 
 /// A packet that was sent.
@@ -130,7 +132,7 @@ impl Sender {
         match self.hint {
             PathHint::Off => {}
             PathHint::Delays => self.c.control.on_path_change(now),
-            PathHint::Restart => self.c.control = self.controller(),
+            PathHint::Restart => (self.c.control, self.c.since) = (self.controller(), now),
         }
     }
 
@@ -161,9 +163,7 @@ impl Sender {
             fates.push(Fate { number, bytes, sent_at, arrival: Some(Arrival { at, ecn }) });
         }
         self.totals.lost += c.give_up(report.begin, &mut fates);
-        if !fates.is_empty() {
-            c.feed(now, prior_in_flight, &mut fates);
-        }
+        c.feed(now, prior_in_flight, &mut fates);
     }
 
     /// No report has come for long.
@@ -269,6 +269,7 @@ impl Connection {
             epoch: None,
             told_rate: None,
             tell_sent: false,
+            since: Instant::ZERO,
         }
     }
 
@@ -316,13 +317,20 @@ impl Connection {
         lost
     }
 
-    fn feed(&mut self, now: Instant, prior_in_flight: u64, fates: &mut [Fate]) {
+    /// Tells the controller, unless it is younger than the packets.
+    fn feed(&mut self, now: Instant, prior_in_flight: u64, fates: &mut Vec<Fate>) {
+        let is_old = |fate: &Fate| fate.sent_at < self.since;
+        let old: u64 = fates.iter().filter(|fate| is_old(fate)).map(|fate| u64::from(fate.bytes)).sum();
+        fates.retain(|fate| !is_old(fate));
+        if fates.is_empty() {
+            return;
+        }
         fates.sort_unstable_by_key(|fate| fate.number);
         let feedback = Feedback {
             now,
             reported_at: self.reported_at,
             packets: fates,
-            prior_in_flight,
+            prior_in_flight: prior_in_flight - old,
             in_flight: self.in_flight,
             queued: self.frames.bytes(),
             queue_delay: self.frames.delay(now),

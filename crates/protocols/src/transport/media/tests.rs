@@ -320,17 +320,23 @@ fn a_change_of_the_path_is_told_once_at_whichever_end() {
         let mut pair = Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |config| {
             config.path_hint = hint
         });
-        for n in 0..50 {
+        pair.delay = Duration::from_millis(100);
+        let mut before = 0;
+        for n in 0..60 {
             pair.run_to(ms(20 * n));
             if n == 20 {
                 pair.receiver.on_notice(pair.now, link());
             }
             if n == 40 {
                 pair.sender.on_notice(pair.now, link());
+                before = seen.lock().unwrap().fates.len();
             }
             pair.notice(Notice::Write(800));
         }
         let seen = seen.lock().unwrap();
         assert_eq!((seen.path_changes, seen.built), (path_changes, built), "{hint:?}");
+        // A controller that begins anew hears nothing of packets that were sent over the former path.
+        let (oldest, changed) = (seen.fates[before..].iter().map(|fate| fate.sent_at).min().unwrap(), ms(800));
+        assert_eq!(oldest >= changed, hint == PathHint::Restart, "{hint:?}: {oldest:?}");
     }
 }
