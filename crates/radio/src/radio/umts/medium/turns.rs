@@ -67,6 +67,9 @@ impl Umts {
         let sender = |terminal: u32| &self.terminals[terminal as usize].senders[Direction::Down.index()];
         let may = |n: &u32| sender(*n).not_before <= now && !turns.asked.contains(n);
         let mut ready = senders.iter().map(|number| number / 2).filter(may);
+        let first = ready.next()?;
+        let Some(second) = ready.next() else { return Some(first) };
+        let mut ready = [first, second].into_iter().chain(ready);
         match turns.order {
             // Control information comes first: it has no packet, and timers of the far end run until it comes.
             Order::Fifo => ready.min_by_key(|n| (!sender(*n).arq.has_control(), sender(*n).oldest())),
