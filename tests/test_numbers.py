@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lasthop.stats import number, waited, with_half
+from lasthop.stats import number, waited, welch, with_half
+from scipy import stats
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,12 @@ def test_a_number_is_read_as_what_it_is(value):
 
 def test_a_wait_is_never_nothing():
     assert [waited(seconds) for seconds in (3e-4, 0.0312, 0.5, 61.0)] == ["0.3 ms", "31.2 ms", "0.50 s", "61.00 s"]
+
+
+def test_a_difference_of_means_leaves_out_what_is_missing():
+    one, other = [1.0, 2.0, 4.0, 8.0], [3.0, 9.0, 27.0]
+    ours, theirs = welch(one, other), stats.ttest_ind(other, one, equal_var=False).confidence_interval(0.95)
+    assert (ours.mean - ours.half, ours.mean + ours.half) == pytest.approx((theirs.low, theirs.high))
+    assert welch([*one, None, float("nan")], [float("nan"), *other]) == ours
+    nothing = welch([float("nan")], other)
+    assert nothing.n == 0 and str(nothing) == "–"

@@ -95,11 +95,15 @@ def mean(values: Iterable[float | None]) -> float | None:
     return math.fsum(there) / len(there) if there else None
 
 
-def welch(one: Iterable[float], other: Iterable[float], level: float = 0.95) -> Estimate:
-    """The difference ``other − one`` of two independent means (Welch 1947), with as many values as the smaller has."""
+def welch(one: Iterable[float | None], other: Iterable[float | None], level: float = 0.95) -> Estimate:
+    """The difference ``other − one`` of two independent means (Welch 1947), with as many values as the smaller has.
+
+    Missing values are left out.
+    """
     import numpy as np
 
     samples = [np.asarray([v for v in values if v is not None], dtype=float) for values in (one, other)]
+    samples = [sample[~np.isnan(sample)] for sample in samples]
     n = min(len(sample) for sample in samples)
     if n == 0:
         return Estimate(math.nan, math.nan, 0, level)
