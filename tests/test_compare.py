@@ -111,6 +111,25 @@ def test_what_is_missing_of_some_seeds_is_paired_as_far_as_it_is_there(stored, t
     assert row["n"] == SEEDS - 2 and f"seed by seed, {SEEDS - 2} to {SEEDS - 1} pairs" in repr(found)
 
 
+def test_what_one_side_has_nowhere_is_shown_without_a_difference(tmp_path, lasthop):
+    """A file that arrives over the faster link alone; and a flow that alone has a round-trip time."""
+    text = LOSSY.replace("loss.bernoulli.p = 0.01\n", "") + 'source.file.size = "500 kB"\n'
+    for name, rate in (("fast", "2 Mbit/s"), ("slow", "100 bit/s")):
+        lh.replicate(lh.load(text).with_({"link.radio.rate": rate}), seeds=3).save(tmp_path / name)
+    found = lh.compare(tmp_path / "fast", tmp_path / "slow")
+    rows = {row["metric"]: row for row in found.rows("transfers")}
+    assert rows["duration_s"]["one"].n == 3 and rows["duration_s"]["other"].n == 0
+    assert str(rows["duration_s"]["other"]) == str(rows["duration_s"]["difference"]) == "–"
+    lasthop.folder = tmp_path
+    shown = next(
+        line.split() for line in lasthop("compare", "fast", "slow").stdout.splitlines() if "rtt_ms_p50" in line
+    )
+    assert shown[-2:] == ["–", "–"]
+    told = json.loads(lasthop("compare", "fast", "slow", "--json").stdout)
+    row = next(row for row in told["differences"] if row["metric"] == "rtt_ms_p50")
+    assert row["one"] > 0 and row["other"] is None and row["difference"] is None
+
+
 def test_the_command_says_what_differs(stored, lasthop):
     said = lasthop("compare", stored / "near", stored / "far").stdout
     assert "link.radio.delay" in said and "seed by seed, 8 pairs" in said and "goodput_kbps" in said

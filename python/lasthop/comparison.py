@@ -262,19 +262,23 @@ def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any], *, paired: bool) -> dict[str, Estimate] | None:
     """The means and the difference, if there is one.
 
-    They are of the seeds with a value in both, or else of two independent samples.
+    They are of the seeds with a value in both, or else of two independent samples. Where one side has no value at all
+    the difference is unknown.
     """
-    if not paired:
-        difference = welch(mine.values(), theirs.values())
-        if not difference.n or not difference.mean:
-            return None
-        return {"one": estimate(mine.values()), "other": estimate(theirs.values()), "difference": difference}
     both = [(mine[seed], theirs[seed]) for seed in mine if seed in theirs]
+    values = ([a for a, _ in both], [b for _, b in both]) if paired else (mine.values(), theirs.values())
+    one, other = map(estimate, values)
+    if not one.n or not other.n:
+        return {"one": one, "other": other, "difference": estimate(())} if one.n or other.n else None
+    if not paired:
+        difference = welch(*values)
+        return {"one": one, "other": other, "difference": difference} if difference.n and difference.mean else None
     pairs = [(a, b) for a, b in both if a is not None and b is not None]
-    if all(a == b for a, b in pairs):
+    if pairs and all(a == b for a, b in pairs):
         return None
-    one, other = zip(*pairs, strict=True)
-    return {"one": estimate(one), "other": estimate(other), "difference": estimate(b - a for a, b in pairs)}
+    if pairs:
+        one, other = map(estimate, zip(*pairs, strict=True))
+    return {"one": one, "other": other, "difference": estimate(b - a for a, b in pairs)}
 
 
 def differing(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
