@@ -25,7 +25,7 @@ __all__ = ["Grid"]
 
 
 #: How metrics end of which a sum says nothing: shares, quantiles and means.
-NO_SUMS = ("_pct", "_p50", "_p95", "_mean")
+NO_SUMS = ("_pct", "_p50", "_p95", "_mean", "start_s")
 
 
 class Grid:

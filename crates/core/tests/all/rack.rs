@@ -1,6 +1,6 @@
 //! RACK-TLP and Proportional Rate Reduction over links that lose and delay: no timeouts, and the rate that the window's law gives.
 
-use crate::common::scenario::{column, run};
+use crate::common::scenario::{column, rows, run};
 use lasthop_core::scenario::session::Results;
 
 /// A bulk transfer as in the reference data: 10 Mbit/s, 20 ms each way, 70 packets of buffer, segments of 1400 B, least timer 200 ms.
@@ -93,4 +93,28 @@ fn a_probe_that_is_the_fin_finds_the_loss_before_it() {
         assert!((0.7..0.76).contains(&took), "{tcp}: {took} s");
         assert_eq!(sum(&results, "timeouts"), 0.0, "{tcp}");
     }
+}
+
+/// A TCP header has room for 40 bytes of options (RFC 9293 §3.1): for three SACK blocks beside time stamps (RFC 2018 §3) or AccECN, for two beside both.
+#[test]
+fn acknowledgements_carry_as_many_blocks_as_the_header_has_room_for() {
+    let receiver = |options: &str| {
+        let results = run(
+            &format!(
+                "duration = '5 s'
+                record.packets = true
+                link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '20 ms', loss.bernoulli.p = 0.1 }}]
+                flow = [{{ from = 'a', to = 'b', transport.tcp = {{ variant = 'sack'{options} }} }}]"
+            ),
+            1,
+        );
+        let packets = results.table("packets").unwrap();
+        let acks = rows(packets, &[("kind", "ack"), ("event", "sent")]);
+        let largest = |name: &str| acks.iter().filter_map(|row| packets.number(name, *row)).fold(0.0, f64::max);
+        (largest("sack_blocks"), largest("size_bytes"))
+    };
+    assert_eq!(receiver(""), (3.0, 40.0 + 28.0));
+    assert_eq!(receiver(", timestamps = true"), (3.0, 40.0 + 12.0 + 28.0));
+    assert_eq!(receiver(", ecn = true, accurate_ecn = true"), (3.0, 40.0 + 8.0 + 28.0));
+    assert_eq!(receiver(", ecn = true, accurate_ecn = true, timestamps = true"), (2.0, 40.0 + 8.0 + 12.0 + 20.0));
 }

@@ -42,6 +42,18 @@ impl SackBlocks {
         }
     }
 
+    /// Leaves out all blocks after the first `most`.
+    #[inline]
+    pub fn truncate(&mut self, most: usize) {
+        self.blocks.iter_mut().skip(most).for_each(|block| *block = (0, 0));
+        self.len = match most.min(self.len()) {
+            0 => Len::None,
+            1 => Len::One,
+            2 => Len::Two,
+            _ => Len::Three,
+        };
+    }
+
     /// How many blocks there are.
     #[inline]
     pub fn len(&self) -> usize {

@@ -15,7 +15,7 @@ use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
 use super::reassembly::Reassembly;
-use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, Receiving, TIMESTAMP_BYTES};
+use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, OPTIONS_BYTES, Receiving, TIMESTAMP_BYTES};
 
 /// How many marked packets cause an acknowledgement at once (RFC 9768 §3.2.2.5.1, n of increment-triggered ACKs: 2 is recommended).
 const MARKS_TO_AN_ACK: u32 = 2;
@@ -229,6 +229,8 @@ impl Receiver {
         if state.dsack.is_some() || (self.settings.sack && !state.data.blocks.is_empty()) {
             let mut sack = SackBlocks::default();
             state.data.report(state.dsack.take(), &mut sack);
+            // Beside time stamps and AccECN two blocks have room, not three.
+            sack.truncate((OPTIONS_BYTES + HEADER_BYTES - size).saturating_sub(4) as usize / 8);
             // Kind and length, then eight bytes a block, padded to a multiple of four.
             size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
             header.options = TcpOptions::Sack(sack);

@@ -16,6 +16,9 @@ use super::rto::RtoConfig;
 /// the options of a SYN cost nothing here.
 pub const HEADER_BYTES: u32 = 40;
 
+/// The most bytes of TCP's options (RFC 9293 §3.1: a data offset of 15 words).
+pub const OPTIONS_BYTES: u32 = 40;
+
 /// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
 pub const TIMESTAMP_BYTES: u32 = 12;
 
