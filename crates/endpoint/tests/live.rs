@@ -113,21 +113,29 @@ fn simulated() -> f64 {
     bytes * 8e-3 / 20.0
 }
 
-/// The sender's mean rate over 20 s is the simulated one within 10 %.
+/// The sender's mean rate over 20 s is the simulated one within 10 %. A run that calls itself late, since the machine was busy, says nothing of the
+/// sender, and is made anew, twice at most.
 #[test]
 fn tfmcc_keeps_the_simulated_rate_over_a_live_cell() {
     let Some(place) = Place::new() else { return };
     let receive = "exec ./lasthop-endpoint tfmcc receive --group 239.77.0.1:5000 --for 21s";
     let send = "sleep 1; ./lasthop-endpoint tfmcc send --group 239.77.0.1:5000 --for 20s -o sent";
-    let output = place.run(receive, send, "30 s");
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let flows = fs::read_to_string(place.file("sent/flows.csv")).unwrap();
-    let (names, row) = flows.trim().split_once('\n').unwrap();
-    let mut cells = names.split(',').zip(row.split(','));
-    let bytes: f64 = cells.find(|(name, _)| *name == "sent_bytes").unwrap().1.parse().unwrap();
-    let (live, simulated) = (bytes * 8e-3 / 20.0, simulated());
-    let verdict = text(&output.stderr);
-    assert!((live / simulated - 1.0).abs() < 0.1, "{live} kbit/s live, {simulated} simulated; {verdict}");
+    let simulated = simulated();
+    for again in [true, true, false] {
+        let _ = fs::remove_dir_all(place.file("sent"));
+        let output = place.run(receive, send, "30 s");
+        let verdict = text(&output.stderr);
+        assert!(output.status.success(), "{verdict}");
+        let flows = fs::read_to_string(place.file("sent/flows.csv")).unwrap();
+        let (names, row) = flows.trim().split_once('\n').unwrap();
+        let mut cells = names.split(',').zip(row.split(','));
+        let bytes: f64 = cells.find(|(name, _)| *name == "sent_bytes").unwrap().1.parse().unwrap();
+        let live = bytes * 8e-3 / 20.0;
+        if (live / simulated - 1.0).abs() < 0.1 {
+            return;
+        }
+        assert!(again && verdict.contains("LATE: "), "{live} kbit/s live, {simulated} simulated; {verdict}");
+    }
 }
 
 #[test]
