@@ -45,7 +45,7 @@ impl Umts {
             && (!is_of_one || self.flights.leaving.is_empty())
             && let Some(terminal) = self.turn(core.now(), senders, &turns)
         {
-            left -= self.hand_down(core, terminal, Direction::Down, left).min(left);
+            left -= self.hand_down(core, terminal, Direction::Down, left);
             self.arm_entity(core, terminal, Direction::Down.index());
             turns.asked.push(terminal);
         }
@@ -53,12 +53,12 @@ impl Umts {
         turns.asked.clear();
         self.channels.clocks[usize::from(clock)].turns = Some(turns);
         let Some((.., terminal, _)) = self.flights.leaving.first() else { return };
-        let frame = is_of_one.then(|| {
-            // All of it comes with its last PDU.
+        let rnc = self.serving_rnc(*terminal);
+        let at = is_of_one.then(|| {
+            // One frame of the Iub: all of it comes with its last PDU.
             let bits = self.flights.leaving.iter().map(|(.., pdu)| pdu.bits).sum();
-            (self.serving_rnc(*terminal), bits)
+            self.utran.down(core.now(), bits, rnc, &ONE_CELL)
         });
-        let at = frame.map(|(rnc, bits)| self.utran.down(core.now(), bits, rnc, &ONE_CELL));
         self.leave_rnc(core, at);
     }
 
