@@ -105,7 +105,11 @@ const ONE: (u64, u64) = (1, 8);
 impl Net {
     /// Nodes, and links between them by their numbers, each of 1 Mbit/s and 10 ms.
     fn new(nodes: usize, links: &[(usize, usize)]) -> Self {
-        let mut simulation = Simulation::new(1);
+        Self::seeded(1, nodes, links)
+    }
+
+    fn seeded(seed: u64, nodes: usize, links: &[(usize, usize)]) -> Self {
+        let mut simulation = Simulation::new(seed);
         let nodes: Vec<NodeId> = (0..nodes).map(|n| simulation.add_node(&format!("n{n}"))).collect();
         let ends = links.iter().map(|&(a, b)| [nodes[a], nodes[b]]).collect::<Vec<_>>();
         let links = ends.into_iter().map(|[a, b]| add_link(&mut simulation, a, b)).collect();
@@ -617,6 +621,30 @@ fn a_refused_handover_leaves_the_old_branch() {
     net.run(25_000);
     let ways = [(0, 1), (1, 3), (3, 4), (1, 2)].map(|(a, b)| net.reserved(a, b));
     assert_eq!((ways, net.sender(flow, "reserved_bps")), ([400.0, 400.0, 400.0, 0.0], Some(400e3)));
+}
+
+#[test]
+fn back_from_a_branch_that_refused_nothing_of_it_disturbs_the_reservation() {
+    // n3 has path state, and would go on with PATH to the receiver, which would then leave n2; and n2 has heard no PATH for
+    // 140 s of its 157.5. Each seed has timers of its own.
+    for seed in 1..=12 {
+        let mut net = Net::seeded(seed, 5, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)]);
+        net.change(4, Change { delay: Some(Duration::from_millis(20)), ..Change::default() });
+        let flow = net.flow(0, 4, &Config::with_rate(kbps(400)), us(1), ONE);
+        net.flow(1, 3, &Config::with_rate(kbps(800)), us(1), ONE);
+        net.run(60_000);
+        let way = |net: &Net| [(0, 1), (1, 2), (2, 4)].map(|(a, b)| net.reserved(a, b));
+        assert_eq!(way(&net), [400.0; 3], "seed {seed}");
+        net.change(3, Change { up: Some(false), ..Change::default() });
+        net.run(200_000);
+        assert_eq!((way(&net)[0], net.receiver(flow, "confirmed_bps")), (0.0, Some(0.0)), "seed {seed}");
+        net.change(3, Change { up: Some(true), ..Change::default() });
+        for ms in (201_000..700_000).step_by(1_000) {
+            net.run(ms);
+            assert_eq!(way(&net), [400.0; 3], "seed {seed} at {ms} ms");
+        }
+        assert_eq!([(1, 3), (3, 4)].map(|(a, b)| net.reserved(a, b)), [800.0, 0.0], "seed {seed}");
+    }
 }
 
 #[test]

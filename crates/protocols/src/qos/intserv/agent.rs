@@ -78,6 +78,8 @@ struct Session {
     sent_up: Option<BitRate>,
     /// The interface over which data left, while it is down and no other way leads on. PATH would go back, and is not refreshed.
     lost: Option<Port>,
+    /// The next hop that was refused last, and the number of its request. Its branch has path state all the same.
+    refused: Option<(Socket, u32)>,
 }
 
 /// Path state: whence the data come.
@@ -285,17 +287,25 @@ impl Agent {
         self.counts.granted += 1;
         self.wake = self.wake.min(resv.expires).min(resv.refresh_at);
         let old = session.resv.replace(resv);
+        let is_left = |(hop, _): &(Socket, u32)| {
+            hop.node != next.node && old.as_ref().is_none_or(|old| old.next.node != hop.node)
+        };
+        let refused = session.refused.take().filter(is_left);
         let path = session.spec;
         session.spec.number = path.number.max(header.number);
         let renewed = session.spec;
+        let has_path = session.path.is_some();
         self.ask_upstream(SignalHeader { rate, ..header });
-        let Some(old) = old else { return };
-        if old.next.node != next.node {
-            // The old branch goes, the new one learns whence data come.
+        let moves = old.as_ref().is_none_or(|old| old.next.node != next.node);
+        if moves && (old.is_some() || (has_path && header.flags & flag::REPAIR != 0)) {
+            // The branch learns whence data come.
             self.tasks.push_back(Task::Send(next, renewed));
-            self.tasks.push_back(Task::Send(old.next, SignalHeader { kind: Signal::PathTear, ..path }));
         }
-        if old.held && old.over != over {
+        let left = old.as_ref().filter(|_| moves).map(|old| (old.next, path.number));
+        for (hop, number) in left.into_iter().chain(refused) {
+            self.tasks.push_back(Task::Send(hop, SignalHeader { kind: Signal::PathTear, number, ..path }));
+        }
+        if let Some(old) = old.filter(|old| old.held && old.over != over) {
             self.release(old.over, old.next.node, header.flow);
         }
     }
@@ -328,6 +338,9 @@ impl Agent {
     /// Not even the floor is left.
     fn refuse(&mut self, ask: Ask) {
         self.counts.refused += 1;
+        if let Some(session) = self.sessions.get_mut(&ask.header.flow) {
+            session.refused = Some((ask.next, ask.header.number));
+        }
         let header = SignalHeader { kind: Signal::ResvErr, ..ask.header };
         self.tasks.push_back(Task::Send(ask.next, header));
     }
@@ -616,7 +629,7 @@ impl Agent {
 
 impl Session {
     fn new(spec: SignalHeader) -> Self {
-        Self { spec, path: None, resv: None, sent_up: None, lost: None }
+        Self { spec, path: None, resv: None, sent_up: None, lost: None, refused: None }
     }
 
     /// When the first of its timers is due.
