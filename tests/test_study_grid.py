@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
+from lasthop import studies
+from lasthop.cli import cli
 from lasthop.errors import RunError
 from lasthop.results import Table
 from lasthop.scenario import load
@@ -17,6 +20,7 @@ from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import FAILS, HOLDS, OPEN
 from lasthop.studies.curves import Line, curves
 from lasthop.studies.grid import Grid, Numbers
+from stub_study import STUDY as STUB
 
 
 def numbers(values, **axes):
@@ -220,6 +224,25 @@ def test_an_interrupted_campaign_goes_on_where_it_ended(tmp_path):
     assert told[0] == (2 * len(finished), 16)
     assert (made.values["bytes"] == whole.values["bytes"]).all()
     bench.clear()
+    assert not unfinished(tmp_path)
+
+
+def test_damage_in_what_an_interrupted_study_left_is_told_and_mended(tmp_path, monkeypatch):
+    monkeypatch.setattr(studies, "STUDIES", (*studies.STUDIES, "stub"))
+    monkeypatch.setattr(studies, "study", lambda _: STUB)
+    words = ["reproduce", "stub", "--json", "--threads", "1", "-o", str(tmp_path)]
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(Bench, "clear", lambda _: None)
+        whole = CliRunner().invoke(cli, words)
+    assert whole.exit_code == 0 and "damaged" not in whole.stderr
+    table = (tmp_path / "table-1.csv").read_bytes()
+    (journal,) = tmp_path.glob(".unfinished-*/runs/*.journal")
+    data = bytearray(journal.read_bytes())
+    data[len(data) // 4] ^= 1  # in the first of its two records
+    journal.write_bytes(data)
+    again = CliRunner().invoke(cli, words)
+    assert again.exit_code == 0 and "note: what an interrupted call had left was damaged" in again.stderr
+    assert (tmp_path / "table-1.csv").read_bytes() == table
     assert not unfinished(tmp_path)
 
 

@@ -61,6 +61,9 @@ def reproduce(
             again = shlex.join(["lasthop", *sys.argv[1:]])
             common.note(f"\nwhat is finished is kept in {folder}; to go on: {again}", quiet=quiet)
         raise
+    if outcome.damaged:
+        told = "what an interrupted call had left was damaged: what is whole in it was kept, other runs were made again"
+        common.note(f"note: {told}", quiet=quiet)
     if as_json:
         common.print_json(outcome.document())
     else:

@@ -200,6 +200,8 @@ class Outcome:
     shown: Sequence[Mapping[str, str]] = ()
     #: The study's answer to its question, sentence by sentence.
     answer: Sequence[str] = ()
+    #: Whether what an interrupted call had left was damaged: runs of which nothing was whole were made again.
+    damaged: bool = field(default=False, compare=False)
 
     def document(self) -> dict[str, Any]:
         """As plain data, in the form that all studies keep."""
@@ -330,9 +332,8 @@ def _reproduce(
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
     report = folder / "report.html"
-    outcome = Outcome(
-        study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown, campaign.answer
-    )
+    told = (campaign.shown, campaign.answer, bench.damaged)
+    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, report, wall, *told)
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(

@@ -62,6 +62,8 @@ class Bench:
         self._folder, self._threads, self._progress = folder, threads or os.cpu_count() or 1, progress
         self._total = total
         self._done = 0
+        #: Whether a journal of finished runs was damaged: those that nothing whole was left of are made again.
+        self.damaged = False
 
     def expect(self, runs: int) -> None:
         """More runs than were known at first are to come."""
@@ -94,6 +96,7 @@ class Bench:
         folder = self._folder / f"{UNFINISHED}{plan}"
         folder.mkdir(parents=True, exist_ok=True)
         with journal.at_work(folder, len(tasks), journal.ALL, plan) as journals:
+            self.damaged |= bool(journals.damaged)
             self._perform(tasks, plan, journals)
             made = _collect(grids, journals)
         self._done += sum(grid.runs for grid in grids)
