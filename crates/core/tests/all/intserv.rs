@@ -17,6 +17,7 @@ use lasthop_core::profile::Profile;
 use lasthop_core::qos::QosConfig;
 use lasthop_core::qos::intserv::{AtHandover, Config};
 use lasthop_core::qos::rejection::OnReject;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::transport::udp;
 
 /// Admits reservations as long as they fit into its share of the rate.
@@ -709,25 +710,31 @@ fn guaranteed(reserve: u64, hops: u64) -> String {
     )
 }
 
+/// When each packet of data of the flow arrived, and how long it took, in seconds. None is lost.
+fn delays(results: &Results, flow: &str) -> Vec<(f64, f64)> {
+    let packets = results.table("packets").unwrap();
+    let mut sent = BTreeMap::new();
+    let mut arrived = Vec::new();
+    for row in scenario::rows(packets, &[("flow", flow), ("kind", "data")]) {
+        let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
+        match packets.text("event", row) {
+            Some("sent") => {
+                sent.insert(number, at);
+            }
+            Some("received") => arrived.push((at, at - sent[&number])),
+            event => panic!("a conforming packet was {event:?}"),
+        }
+    }
+    arrived
+}
+
 #[test]
 fn no_conforming_packet_waits_longer_than_guaranteed_service_promises() {
     use lasthop_core::qos::intserv::bound::{PathError, TrafficSpec, queueing_delay};
     let hops = 3;
     for reserve in [64_000u64, 96_000] {
         let results = scenario::run(&guaranteed(reserve, hops), 3);
-        let packets = results.table("packets").unwrap();
-        let mut sent = BTreeMap::new();
-        let mut waits = Vec::new();
-        for row in scenario::rows(packets, &[("flow", "f"), ("kind", "data")]) {
-            let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
-            match packets.text("event", row) {
-                Some("sent") => {
-                    sent.insert(number, at);
-                }
-                Some("received") => waits.push(at - sent[&number] - 0.003 * hops as f64),
-                event => panic!("a conforming packet was {event:?}"),
-            }
-        }
+        let waits: Vec<f64> = delays(&results, "f").into_iter().map(|(_, delay)| delay - 0.003 * hops as f64).collect();
         let spec =
             TrafficSpec { rate: kbps(64), bucket: Bytes::new(2_000), peak: Some(kbps(128)), packet: Bytes::new(1_000) };
         // The largest packet on a link is cross traffic with its header; one signalling message may come between.
@@ -761,21 +768,13 @@ fn a_promise_holds_behind_a_backlog_that_was_there_before() {
         );
     }
     let results = scenario::run(&text, 1);
-    let packets = results.table("packets").unwrap();
     let spec = TrafficSpec { rate: kbps(200), bucket: Bytes::new(2_000), peak: None, packet: Bytes::new(250) };
     // A packet of best effort is being sent, and messages of all flows may come between.
     let error = PathError::default().behind_fair_queue(spec.packet, Bytes::new(1_500 + 8 * 150), kbps(2_000));
     let bound = queueing_delay(&spec, kbps(200), &error).as_secs_f64();
     for voice in 0..8 {
-        let (mut sent, mut longest) = (BTreeMap::new(), 0.0f64);
-        for row in scenario::rows(packets, &[("flow", &format!("v{voice}")), ("kind", "data")]) {
-            let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
-            if packets.text("event", row) == Some("sent") {
-                sent.insert(number, at);
-            } else if at > 5.0 {
-                longest = longest.max(at - sent[&number] - 0.005);
-            }
-        }
+        let late = delays(&results, &format!("v{voice}")).into_iter().filter(|(at, _)| *at > 5.0);
+        let longest = late.map(|(_, delay)| delay - 0.005).fold(0.0, f64::max);
         assert!(longest > 0.01 && longest <= bound, "v{voice}: {longest} s, promised {bound} s");
     }
 }
