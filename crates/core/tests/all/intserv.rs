@@ -604,6 +604,29 @@ fn a_link_lost_in_the_middle_is_repaired_by_the_node_before_it() {
 }
 
 #[test]
+fn a_lost_way_is_followed_by_another_that_comes_later() {
+    // From `first`, over n2 or over n3. That over n3 is down when that over n2 breaks, and comes up at 20 s, at the node itself or farther on;
+    // that over n2 never does.
+    for (first, later) in [(1, 2), (0, 2), (1, 4), (0, 4)] {
+        let mut net = Net::new(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)]);
+        let config = Config { refresh: Duration::from_secs(3), ..Config::with_rate(kbps(400)) };
+        let flow = net.flow(first, 5, &config, us(1), ONE);
+        net.change(later, Change { up: Some(false), ..Change::default() });
+        net.run(5_000);
+        net.change(1, Change { up: Some(false), ..Change::default() });
+        net.run(20_000);
+        net.change(later, Change { up: Some(true), ..Change::default() });
+        // A lifetime is 15.75 s; the next refresh is at most 4.5 s away.
+        for ms in (25_000..100_000).step_by(1_000) {
+            net.run(ms);
+            let way = [(1, 3), (3, 4), (4, 5)].map(|(a, b)| net.reserved(a, b));
+            let case = format!("from n{first}, link {later}, at {ms} ms");
+            assert_eq!((way, net.sender(flow, "reserved_bps")), ([400.0; 3], Some(400e3)), "{case}");
+        }
+    }
+}
+
+#[test]
 fn a_refused_handover_leaves_the_old_branch() {
     // RESV goes to the previous hop of the present way (RFC 2205 §3.1.3), and 0.9 · 400 kbit/s are too little there.
     let mut net = branches();

@@ -130,6 +130,8 @@ enum Question {
     /// A link has changed: which interface leads to the sender, or to the receiver, of the flow now.
     ToSender(FlowId, LinkNotice),
     ToReceiver(FlowId, LinkNotice),
+    /// The interface to the receiver of the flow was lost: which one leads there by now.
+    AnotherWay(FlowId),
 }
 
 /// A rate that is asked of the interface to the next hop.
@@ -476,14 +478,25 @@ impl Agent {
             session.lost = Some(port);
         }
         let is_lost = |resv: &Resv| resv.over == Some(port) && resv.next.node != spec.receiver.node;
+        let is_found = leads_on && session.lost.take().is_some();
         let moves = if after.up {
-            !before.up && way == Some(port) && at_sender
+            is_found || (!before.up && way == Some(port) && at_sender)
         } else {
             session.resv.as_ref().is_some_and(is_lost) && leads_on
         };
         if moves {
             let header = SignalHeader { flags: spec.flags | flag::REPAIR, ..spec };
             self.tasks.push_back(Task::SendToward(spec.receiver.node, header));
+        }
+    }
+
+    /// PATH is due, and the interface over which data left is lost: it is refreshed if another one leads on.
+    fn refresh_lost(&mut self, flow: FlowId, way: Option<Port>) {
+        let Some(session) = self.sessions.get_mut(&flow) else { return };
+        if way.is_some() && session.path.as_ref().is_some_and(|path| way != Some(path.via)) {
+            session.lost = None;
+            let spec = session.spec;
+            self.send_path(spec);
         }
     }
 
@@ -548,6 +561,8 @@ impl Agent {
                 path.refresh_at = next_refresh(now, spec.refresh, &mut self.stream);
                 if session.lost.is_none() {
                     self.send_path(spec);
+                } else {
+                    self.tasks.push_back(Task::Find(spec.receiver.node, Question::AnotherWay(flow)));
                 }
             }
             let Some(session) = self.sessions.get_mut(&flow) else { continue };
@@ -675,6 +690,7 @@ impl Endpoint for Agent {
                 Some(Question::NextHop(ask)) => self.reserve(now, Ask { over: answer.interface(), ..ask }),
                 Some(Question::ToSender(flow, link)) => self.resignal(flow, &link, answer.interface()),
                 Some(Question::ToReceiver(flow, link)) => self.tell_new_way(flow, &link, answer.interface()),
+                Some(Question::AnotherWay(flow)) => self.refresh_lost(flow, answer.interface()),
                 Some(Question::Rate(ask)) if ask.header.kind == Signal::Context => self.on_transfer(ask, answer),
                 Some(Question::Rate(ask)) => self.on_answer(now, ask, answer),
                 None => {}
