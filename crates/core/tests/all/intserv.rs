@@ -323,6 +323,9 @@ fn state_is_refreshed_and_expires_when_the_sender_falls_silent() {
     net.run(60_000 + 5_250 + 20);
     assert_eq!(net.reserved(0, 1), 0.0);
     assert_eq!(net.sender(flow, "reserved_bps"), Some(0.0));
+    // And those behind it by a PATH-TEAR (RFC 2205 §3.1.5): they do not wait for timeouts of their own.
+    assert_eq!(net.agents("sessions"), [1.0, 0.0, 0.0]);
+    assert_eq!(net.receiver(flow, "confirmed_bps"), Some(0.0));
 }
 
 /// Asks for something at each of the given instants, which do not decrease.

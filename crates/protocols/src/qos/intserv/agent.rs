@@ -403,14 +403,17 @@ impl Agent {
         if !self.sessions.get(&header.flow).is_some_and(is_way) {
             return;
         }
-        let next = self.sessions.remove(&header.flow).and_then(|session| session.resv);
+        let resv = self.sessions.remove(&header.flow).and_then(|session| session.resv);
+        self.tear_path_down(resv.as_ref().map(|resv| resv.next), header);
+        if let Some(resv) = resv.filter(|resv| resv.held) {
+            self.release(resv.over, resv.next.node, header.flow);
+        }
+    }
+
+    /// Passes PATH-TEAR on: to the hop that reserved, or else the way that PATH takes.
+    fn tear_path_down(&mut self, next: Option<Socket>, header: SignalHeader) {
         match next {
-            Some(resv) => {
-                self.tasks.push_back(Task::Send(resv.next, header));
-                if resv.held {
-                    self.release(resv.over, resv.next.node, header.flow);
-                }
-            }
+            Some(next) => self.tasks.push_back(Task::Send(next, header)),
             None => self.send_path(header),
         }
     }
@@ -547,10 +550,14 @@ impl Agent {
             let Some(session) = self.sessions.get_mut(&flow) else { continue };
             let gone = session.path.as_ref().is_some_and(|path| path.expires <= now);
             let lapsed = session.resv.as_ref().is_some_and(|resv| resv.expires <= now);
-            let spec = session.spec;
+            let (spec, next) = (session.spec, session.resv.as_ref().map(|resv| resv.next));
             if gone || lapsed {
                 self.counts.expired += 1;
                 self.tear_up(flow);
+            }
+            if gone {
+                // The timeout of path state starts PATH-TEAR, too (RFC 2205 §3.1.5).
+                self.tear_path_down(next, SignalHeader { kind: Signal::PathTear, ..spec });
             }
             let Some(session) = self.sessions.get_mut(&flow) else { continue };
             if gone || (session.path.is_none() && session.resv.is_none()) {
