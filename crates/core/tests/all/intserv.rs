@@ -630,6 +630,29 @@ fn a_lost_way_is_followed_by_another_that_comes_later() {
 }
 
 #[test]
+fn after_a_handover_a_way_that_changes_above_is_repaired_once() {
+    // n0 – {n1, n2} – n3 – n4: the receiver's link changes, and later that from n1 to n3 breaks.
+    for seed in 1..=4 {
+        let mut net = Net::seeded(seed, 5, &[(0, 1), (1, 3), (0, 2), (2, 3), (3, 4)]);
+        let config = Config { refresh: Duration::from_secs(3), ..Config::with_rate(kbps(400)) };
+        net.change(2, Change { delay: Some(Duration::from_millis(15)), ..Change::default() });
+        net.flow(0, 4, &config, us(1), ONE);
+        net.run(6_000);
+        net.change(4, handover(RATE));
+        net.run(20_000);
+        net.change(1, Change { up: Some(false), ..Change::default() });
+        let way = |net: &Net| [(0, 2), (2, 3), (3, 4)].map(|(a, b)| net.reserved(a, b));
+        let mut repaired = false;
+        for ms in (20_000..60_000).step_by(100) {
+            net.run(ms);
+            repaired |= way(&net) == [400.0; 3];
+            assert!(way(&net) == [400.0; 3] || !repaired, "seed {seed} at {ms} ms: {:?}", way(&net));
+            assert!(repaired || ms < 24_800, "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn a_refused_handover_leaves_the_old_branch() {
     // RESV goes to the previous hop of the present way (RFC 2205 §3.1.3), and 0.9 · 400 kbit/s are too little there.
     let mut net = branches();

@@ -26,6 +26,8 @@ pub mod flag {
     pub const REPAIR: u8 = 2;
     /// At a handover the reservation is transferred instead of signalled anew.
     pub const TRANSFER: u8 = 4;
+    /// From a receiver whose access has changed. Until PATH comes it takes the former previous hop for that of the present way.
+    pub const HANDOVER: u8 = 8;
 }
 
 /// How long state lives without a refresh: (K + 0.5)·1.5·R with K = 3 (RFC 2205 §3.7).
@@ -303,7 +305,11 @@ impl Agent {
             // The branch learns whence data come.
             self.tasks.push_back(Task::Send(next, renewed));
         }
-        let left = old.as_ref().filter(|_| moves).map(|old| (old.next, path.number));
+        // All that the former branch knows is older than a handover; what goes on beyond it has heard of that.
+        let handover = u32::from(header.flags & flag::HANDOVER != 0);
+        let ended = path.number.max(header.number.saturating_sub(handover));
+        let left = old.as_ref().filter(|_| moves).map(|old| (old.next, ended));
+        let refused = refused.map(|(hop, number)| (hop, number.max(ended)));
         for (hop, number) in left.into_iter().chain(refused) {
             self.tasks.push_back(Task::Send(hop, SignalHeader { kind: Signal::PathTear, number, ..path }));
         }
@@ -538,7 +544,7 @@ impl Agent {
         }
         session.spec.number += 1;
         session.sent_up = Some(spec.rate);
-        let flags = spec.flags | flag::REPAIR | flag::CONFIRM;
+        let flags = spec.flags | flag::REPAIR | flag::CONFIRM | flag::HANDOVER;
         let header = SignalHeader { kind: Signal::Resv, flags, number: session.spec.number, hops: 0, ..spec };
         self.tasks.push_back(Task::SendToward(spec.sender.node, header));
     }
