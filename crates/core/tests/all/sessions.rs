@@ -84,6 +84,22 @@ fn a_page_takes_what_its_packets_take() {
 }
 
 #[test]
+fn time_stamps_take_of_the_packets_of_a_page() {
+    // RFC 6691: what options take goes off the segment. A packet of the wire has the size that the page says.
+    for (profile, tcp) in [("rfc", "timestamps = true"), ("linux", "")] {
+        for (share, size) in [(1, 1500.0), (0, 576.0)] {
+            let pages = format!("main_mean = '50 kB', embedded_mean = '50 B', packet.large_share = {share}");
+            let results = over_a_link(profile, &pages, tcp);
+            let packets = results.table("packets").unwrap();
+            let sent = (0..packets.rows()).filter(|&row| packets.number("payload_bytes", row) > Some(0.0));
+            let largest = sent.filter_map(|row| packets.number("size_bytes", row)).fold(0.0, f64::max);
+            assert_eq!(largest, size, "{profile}");
+            assert_eq!(results.table("transfers").unwrap().number("packet_bytes", 0), Some(size), "{profile}");
+        }
+    }
+}
+
+#[test]
 fn each_page_has_a_connection_of_its_own_and_packets_of_its_size() {
     for (profile, variant) in variants() {
         let text = format!(

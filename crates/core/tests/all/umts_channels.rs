@@ -547,6 +547,46 @@ fn a_terminal_on_dedicated_channels_gets_nothing_over_fach() {
 }
 
 #[test]
+fn pdus_are_handed_down_before_intervals_whatever_the_channel_before() {
+    // Intervals begin at multiples of their length (TS 25.402 §8: frame numbers), and RLC hands down 1 ms before one. The terminal goes
+    // from RACH (20 ms) and FACH (10 ms) to DCH (10 ms up, 80 ms down) and back, at instants of each kind.
+    for start in (1_000..1_080).step_by(5) {
+        let text = format!(
+            r#"
+            duration = "8 s"
+            profile = "3gpp"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            rlc.um = {{}}
+            spacing = "0 s"
+            dch.down = {{ rate = "64 kbit/s", tti = "80 ms" }}
+            attachment.rrc.keep = "250 ms"
+            {}
+            [[flow]]
+            from = "cell.ue[0]"
+            to = "rnc"
+            transport = "udp"
+            source.cbr = {{ size = "4 B", interval = "307 ms" }}
+            "#,
+            downloads("0", &format!("{start} ms"), "100 s"),
+        );
+        let happened = happened(&text, 1);
+        let served = |by| happened.services.iter().find(|(.., service)| *service == by).unwrap().0;
+        let (dedicated, common) = (served("dedicated"), served("common"));
+        let phases = |up, from, to, tti: u64| -> BTreeSet<u64> {
+            let sent = happened.when(PduStep::Sent, up).into_iter().filter(|(at, _)| (from..to).contains(at));
+            sent.map(|(at, _)| at.as_nanos() % (tti * 1_000_000) / 1_000).collect()
+        };
+        let begin = Instant::ZERO;
+        assert_eq!(phases(true, begin, dedicated, 20), [19_000].into(), "RACH, {start} ms");
+        assert_eq!(phases(true, dedicated, common, 10), [9_000].into(), "DCH up, {start} ms");
+        assert_eq!(phases(false, dedicated, common, 80), [79_000].into(), "DCH down, {start} ms");
+        assert_eq!(phases(true, common, Instant::MAX, 20), [19_000].into(), "RACH again, {start} ms");
+    }
+}
+
+#[test]
 fn a_channel_that_nothing_is_mapped_to_is_refused() {
     let scenario = |cell: &str| {
         let text = format!("duration = \"1 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\n{cell}\n");

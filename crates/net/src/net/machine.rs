@@ -69,8 +69,8 @@ pub enum Notice {
     Close,
     /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
     Reset,
-    /// Source, before it opens a connection: full packets carry this many bytes of payload from now on, or fewer if the transport's own
-    /// configuration says so.
+    /// Source, before it opens a connection: full packets carry this many bytes of payload and options from now on, or fewer if the
+    /// transport's own configuration says so (RFC 6691: options take of the segment).
     Segment(u32),
     /// Sender: bytes sent for the first time so far.
     Sent(u64),

@@ -73,9 +73,9 @@ impl Settings {
         }
     }
 
-    /// The same with full segments of `bytes`, but at most `largest_mss`.
+    /// The same with full segments of `bytes`, of which time stamps take their part (`tcp_current_mss`), but at most `largest_mss`.
     pub fn with_segment(&self, bytes: u32) -> Self {
-        Self { mss: bytes.clamp(1, self.largest_mss), ..self.clone() }
+        Self { mss: bytes.saturating_sub(TIMESTAMP_BYTES).clamp(1, self.largest_mss), ..self.clone() }
     }
 }
 

@@ -194,10 +194,10 @@ impl Settings {
         }
     }
 
-    /// The same with full segments of `bytes`, but at most `largest_smss`. Amounts counted in segments follow, but the receiver's buffer
-    /// does not.
+    /// The same with full segments of `bytes`, of which options take their part (RFC 6691), but at most `largest_smss`. Amounts counted in
+    /// segments follow, but the receiver's buffer does not.
     pub fn with_segment(&self, bytes: u32) -> Self {
-        let smss = bytes.clamp(1, self.largest_smss);
+        let smss = bytes.saturating_sub(self.options).clamp(1, self.largest_smss);
         let scaled = |n: u64| n / u64::from(self.smss) * u64::from(smss);
         let initial_ssthresh = match self.initial_ssthresh {
             u64::MAX => u64::MAX,
@@ -249,6 +249,7 @@ mod tests {
         assert_eq!(small.buffer, plain.buffer, "it is the receiver's");
         let back = small.with_segment(1_460);
         assert_eq!((back.smss, back.initial_window), (1_460, 14_600));
+        assert_eq!(settings("timestamps = true").with_segment(1_460).smss, 1_448, "1,500 B less 40 and 12");
         let stated = settings("segment = '1 kB'\ninitial_window = 3\ninitial_ssthresh = 4");
         for (asked, smss) in [(536, 536), (1_460, 1_000), (0, 1)] {
             let got = stated.with_segment(536).with_segment(asked);

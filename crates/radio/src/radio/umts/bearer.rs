@@ -23,6 +23,8 @@ pub struct Sender {
     pub clock: u16,
     /// It hands nothing down before this instant: an interval of its former channel is under way.
     pub not_before: Instant,
+    /// The interval for which it last handed PDUs down has ended one lead after this instant.
+    pub busy_until: Instant,
     /// Whether its clock knows that it has something to send.
     pub ticking: bool,
     /// Where its packets end that are not delivered.
@@ -53,6 +55,7 @@ impl Sender {
             first: 0,
             clock,
             not_before: Instant::ZERO,
+            busy_until: Instant::ZERO,
             ticking: false,
             place,
             markers: None,

@@ -10,7 +10,7 @@ use lasthop_net::net::Core;
 use lasthop_net::net::observe::PduStep;
 
 use super::channels::{Kind, TransportChannel};
-use super::clock::{at_or_after, insert, remove};
+use super::clock::{at_or_after, insert, remove, usual_phase};
 use super::landing::{BEYOND_AIR, Landing, land};
 use super::roaming::Roaming;
 use super::{CLOCK, ONE_CELL, Umts, key};
@@ -152,6 +152,9 @@ impl Umts {
                 Direction::Down => self.flights.leaving.push((at, channel, terminal, pdu)),
                 Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
             }
+        }
+        if slot.left < most {
+            self.terminals[terminal as usize].senders[direction.index()].busy_until = now + tti;
         }
         if let Some(access) = self.cpch.as_mut().filter(|_| kind == Kind::Cpch) {
             access.sent.push((terminal, !self.channels[channel].queue.is_empty()));
@@ -315,8 +318,8 @@ impl Umts {
         }
     }
 
-    /// An entity follows the intervals of its present channel, from when it would have handed down
-    /// PDUs for the former one.
+    /// An entity follows the intervals of its present channel, when that of the former one under way has ended. In EURANE its timer goes on:
+    /// from when it would have handed down PDUs for the former channel it does so in steps of the new length.
     pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let channel = self.channel(terminal, direction);
         let tti = channel.map(|channel| self.channels[channel].queue.rate().tti);
@@ -335,13 +338,14 @@ impl Umts {
         let former_tti = self.channels.clocks[usize::from(former)].tti;
         let present = match (shared, tti) {
             (Some(shared), _) => shared,
+            (None, Some(tti)) if self.in_order => self.channels.clock(tti, usual_phase(tti)),
             (None, Some(tti)) => self.channels.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
             (None, None) => former,
         };
         let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
         sender.ticking = false;
         sender.clock = present;
-        sender.not_before = next;
+        sender.not_before = if self.in_order { sender.busy_until } else { next };
         if let Some(tti) = tti {
             sender.arq.on_channel_change(next, former_tti, tti);
         }
