@@ -79,6 +79,37 @@ fn who_joins_again_in_time_is_not_cut_off() {
 }
 
 #[test]
+fn who_leaves_while_there_is_no_way_is_heard_when_there_is_one() {
+    // h leaves at 5 s, when its link or that of its router is down, until 8 s. Messages look for a way each second: at 8.03 s at the latest
+    // r2 knows, or r1 and 2 s of leave latency later r2.
+    // r1 lost r2 with its link, and later its own branch: each is a reason to prune.
+    for (link, latest, reasons) in [("host", 11.1, 1.0), ("core", 9.1, 2.0)] {
+        let results = two_routers(&format!(
+            "join = [{{ at = '1 s', members = ['h'] }}], leave = [{{ at = '5 s', members = ['h'] }}] }}]
+            change = [{{ at = '4.5 s', link = '{link}', up = false }}, {{ at = '8 s', link = '{link}', up = true"
+        ));
+        let last = |place| {
+            let table = results.table("packets").unwrap();
+            let sent = rows(table, &[("event", "dropped"), ("cause", "wrong_interface"), ("place", place)]);
+            sent.into_iter().map(|row| table.number("time_s", row).unwrap()).fold(0.0, f64::max)
+        };
+        let (r1, h) = (last("r1"), last("h"));
+        assert!(r1.max(h) < latest, "{link}: {r1} s, {h} s");
+        let leaves = state(&results, &[("kind", "agent"), ("node", "h")], "leaves_sent");
+        let prunes = state(&results, &[("kind", "agent"), ("node", "r1")], "prunes_sent");
+        assert_eq!((leaves, prunes), (1.0, reasons), "{link}");
+        // Nothing goes on over the link that came back.
+        let table = results.table("packets").unwrap();
+        let all = rows(table, &[("flow", "f"), ("kind", "data")]);
+        let late = all.into_iter().filter(|row| {
+            let at = table.number("time_s", *row).unwrap();
+            at > latest && ["r1", "h"].contains(&table.text("place", *row).unwrap())
+        });
+        assert_eq!(late.count(), 0, "{link}");
+    }
+}
+
+#[test]
 fn two_members_behind_a_router_cost_one_copy_above_it() {
     let text = |trees| {
         format!(

@@ -134,6 +134,8 @@ pub struct Upstream {
     pub source: NodeId,
     /// The neighbour on the way before, if it is not that on the way now.
     pub before: Option<NodeId>,
+    /// The neighbour on the way now.
+    pub now: Option<NodeId>,
 }
 
 /// The notices to which a source subscribes. Others are not made.

@@ -12,7 +12,8 @@
 //!
 //! Messages take 40 bytes, wait with the data, and are never dropped by a queue. Each has a number, and one that a later message of the same
 //! node has overtaken, on another way, is ignored: a branch has to be as its node said last. Where the way back leads to the same neighbour
-//! over another interface, a GRAFT moves the branch.
+//! over another interface, a GRAFT moves the branch. A LEAVE or PRUNE that finds no way is kept until there is one: a neighbour that never
+//! heard of it would go on for good. A JOIN or GRAFT needs no such care, since one is sent when the way back has changed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -32,6 +33,10 @@ pub const AGENT: lasthop_net::net::Agent =
 /// Bytes of a message on the wire.
 pub const MESSAGE_BYTES: u32 = 40;
 
+/// How often it is looked whether there is a way by now for what has found none. Without it soft state would end after 260 s (IGMPv2, RFC 2236
+/// §8.4) or 210 s (PIM, RFC 7761 §4.11).
+const RETRY: Duration = Duration::from_secs(1);
+
 /// The packets of one sender to a group.
 type Channel = (GroupId, NodeId);
 
@@ -47,22 +52,36 @@ pub struct Agent {
     leaving: BTreeMap<(Channel, NodeId), Instant>,
     /// The number of the last message of each neighbour about a branch.
     heard: BTreeMap<(Channel, NodeId), u32>,
+    /// What has found no way, and when that is looked at again.
+    unsaid: BTreeMap<(Channel, Option<NodeId>), Said>,
+    retry_at: Instant,
     counts: Counts,
 }
 
 /// The next action.
 enum Step {
     Order(Order, Waiting),
-    /// A message to the neighbour on the way to the sender, or to a node.
-    Say(Option<NodeId>, Signal, Channel, Duration),
+    Say(Said),
     /// Relays a query hop by hop, or its reply.
     Pass(SignalHeader),
+}
+
+/// A message about a channel.
+#[derive(Clone, Copy)]
+struct Said {
+    /// A node, or else the neighbour on the way to the sender.
+    to: Option<NodeId>,
+    kind: Signal,
+    channel: Channel,
+    leave_latency: Duration,
 }
 
 /// What an order was given for.
 #[derive(Clone, Copy)]
 enum Waiting {
     Branch(Asked),
+    /// Whether there is a way for the message.
+    Way(Said),
     Rejections(SignalHeader),
 }
 
@@ -97,6 +116,8 @@ impl Agent {
             left: BTreeSet::new(),
             leaving: BTreeMap::new(),
             heard: BTreeMap::new(),
+            unsaid: BTreeMap::new(),
+            retry_at: Instant::MAX,
             counts: Counts::default(),
         }
     }
@@ -142,11 +163,38 @@ impl Agent {
             (false, false) => Signal::Prune,
         };
         if branches == u32::from(opened) {
-            self.steps.push_back(Step::Say(None, kind, channel, leave_latency));
+            let said = Said { to: None, kind, channel, leave_latency };
+            if opened {
+                self.say(said);
+            } else {
+                self.say_once_there_is_a_way(said);
+            }
         }
     }
 
-    fn write(&mut self, packet: &mut Packet, to: NodeId, kind: Signal, channel: Channel, leave_latency: Duration) {
+    /// Opens a branch at the next node; what it has not yet heard of the end of the branch, it need not hear any more.
+    fn say(&mut self, said: Said) {
+        self.unsaid.remove(&(said.channel, None));
+        self.steps.push_back(Step::Say(said));
+    }
+
+    fn say_once_there_is_a_way(&mut self, said: Said) {
+        let toward = said.to.unwrap_or(said.channel.1);
+        let order = Order { toward, over: None, command: Command::Interface };
+        self.steps.push_back(Step::Order(order, Waiting::Way(said)));
+    }
+
+    fn on_way(&mut self, now: Instant, said: Said, there_is: bool) {
+        if there_is {
+            self.steps.push_front(Step::Say(said));
+        } else {
+            self.unsaid.insert((said.channel, said.to), said);
+            self.retry_at = now + RETRY;
+        }
+    }
+
+    fn write(&mut self, packet: &mut Packet, to: NodeId, said: Said) {
+        let Said { kind, channel, leave_latency, .. } = said;
         let count = match kind {
             Signal::Join => &mut self.counts.joins,
             Signal::Leave => &mut self.counts.leaves,
@@ -180,10 +228,17 @@ impl Timed for Agent {
             self.leaving.remove(&(channel, node));
             self.shut(channel, node, Duration::ZERO);
         }
+        if self.retry_at <= now {
+            self.retry_at = Instant::MAX;
+            for said in std::mem::take(&mut self.unsaid).into_values() {
+                self.say_once_there_is_a_way(said);
+            }
+        }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.leaving.values().min().copied()
+        let at = self.leaving.values().min().map_or(self.retry_at, |at| self.retry_at.min(*at));
+        (at < Instant::MAX).then_some(at)
     }
 }
 
@@ -224,13 +279,16 @@ impl Endpoint for Agent {
             Notice::Membership(change) => self.on_membership(change),
             Notice::Upstream(upstream) => {
                 let channel = (upstream.group, upstream.source);
-                self.steps.push_back(Step::Say(None, Signal::Graft, channel, Duration::ZERO));
-                if let Some(before) = upstream.before {
-                    self.steps.push_back(Step::Say(Some(before), Signal::Prune, channel, Duration::ZERO));
+                let said = |to, kind| Said { to, kind, channel, leave_latency: Duration::ZERO };
+                self.unsaid.remove(&(channel, upstream.now));
+                self.say(said(None, Signal::Graft));
+                if upstream.before.is_some() {
+                    self.say_once_there_is_a_way(said(upstream.before, Signal::Prune));
                 }
             }
             Notice::Answer(answer) => match (self.asked.take(), answer) {
                 (Some(Waiting::Branch(asked)), Answer::Branches(branches)) => self.on_branches(asked, branches),
+                (Some(Waiting::Way(said)), answer) => self.on_way(now, said, answer.interface().is_some()),
                 (Some(Waiting::Rejections(question)), Answer::Rejected(Rejections { count, last })) => {
                     let number = u32::try_from(count).unwrap_or(u32::MAX);
                     let (kind, refresh) = (Signal::Rejected, now.since(last));
@@ -256,13 +314,9 @@ impl Endpoint for Agent {
                 *packet = header.packet(self.here, to, self.messages(), MESSAGE_BYTES);
                 Some(if answers { Action::Send } else { Action::SendToward(header.node) })
             }
-            Step::Say(None, kind, channel, leave_latency) => {
-                self.write(packet, channel.1, kind, channel, leave_latency);
-                Some(Action::SendToward(channel.1))
-            }
-            Step::Say(Some(to), kind, channel, leave_latency) => {
-                self.write(packet, to, kind, channel, leave_latency);
-                Some(Action::Send)
+            Step::Say(said) => {
+                self.write(packet, said.to.unwrap_or(said.channel.1), said);
+                Some(if said.to.is_some() { Action::Send } else { Action::SendToward(said.channel.1) })
             }
         }
     }

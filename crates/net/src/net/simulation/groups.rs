@@ -259,10 +259,11 @@ impl Simulation {
             self.set_parent(node, group, source);
             // A neighbour that has become another is to prune; the same one moves its branch.
             let neighbour = |hop: Option<(NextHop, NodeId)>| hop.map(|(_, neighbour)| neighbour);
-            let before = neighbour(before).filter(|before| Some(*before) != neighbour(now));
+            let now = neighbour(now);
+            let before = neighbour(before).filter(|before| Some(*before) != now);
             let port = self.groups[group.0 as usize].served_at;
             if let Some(agent) = port.and_then(|port| self.sockets.at(node, port)) {
-                self.tell(agent, Notice::Upstream(Upstream { group, source, before }));
+                self.tell(agent, Notice::Upstream(Upstream { group, source, before, now }));
             }
         }
     }
