@@ -268,6 +268,29 @@ fn behind_an_edge_of_another_node_the_flow_is_asked_for_along_the_new_way() {
 }
 
 #[test]
+fn a_sender_without_a_way_hears_of_a_handover_when_there_is_one() {
+    // From 10 to 13 s no message comes to the sender. The edge's link goes down and up: the sender has to ask anew. Or it becomes slow: 30 %
+    // of 200 kbit/s have no room for 80, and the flow is refused.
+    for broker in ["", ", broker = \"b\""] {
+        for (what, admitted, profiles) in [("up = false", 1.0, 1.0), ("rate = \"200 kbit/s\"", 0.0, 0.0)] {
+            let changes = [
+                ("10 s", "s", "up = false"),
+                ("11 s", "radio", what),
+                ("12 s", "radio", "up = true"),
+                ("13 s", "s", "up = true"),
+            ];
+            let changes = changes.iter().fold(String::new(), |text, (at, link, what)| {
+                text + &format!("[[change]]\nat = \"{at}\"\nlink = \"{link}\"\n{what}\n")
+            });
+            let qos = format!("qos.diffserv = {{ class = \"ef\", rate = \"80 kbit/s\"{broker} }}");
+            let results = run(&network(EDGE, &(voice("v", 20, &qos) + &changes)));
+            let got = (state(&results, "sender", "v", "admitted"), state(&results, "link", "radio e>m", "flows"));
+            assert_eq!(got, (admitted, profiles), "{broker} {what}");
+        }
+    }
+}
+
+#[test]
 fn a_profile_is_withdrawn_where_it_was_put() {
     // A second link from the edge to the mobile takes over while the first is down. When the voice has moved back, another flow that
     // fills the share is refused, and the second link knows no flow.

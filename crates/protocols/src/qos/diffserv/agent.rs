@@ -50,6 +50,8 @@ pub struct Agent {
     /// What the answers to come, in their order, are for.
     awaited: VecDeque<Awaited>,
     messages: VecDeque<Message>,
+    /// What senders could not be told, for want of a way, and when that is tried again.
+    untold: BTreeMap<FlowId, (Instant, SignalHeader)>,
     /// The number of the last request to a broker.
     requests: u32,
     counts: Counts,
@@ -81,6 +83,8 @@ enum Awaited {
     Offer(SignalHeader),
     /// What it offers now to a flow that was here before.
     Again(FlowId),
+    /// Whether there is a way to the sender, for what it has to be told.
+    Way(SignalHeader),
     /// Nothing depends on it.
     Nothing,
 }
@@ -117,6 +121,7 @@ impl Agent {
             orders: VecDeque::new(),
             awaited: VecDeque::new(),
             messages: VecDeque::new(),
+            untold: BTreeMap::new(),
             requests: 0,
             counts: Counts::default(),
         }
@@ -131,8 +136,22 @@ impl Agent {
         self.messages.push_back(Message { to, header });
     }
 
+    /// Tells a sender what it has not asked for. It would not miss that, so this waits for a way.
+    fn tell_sender(&mut self, header: SignalHeader) {
+        self.order(header.sender.node, None, Command::Interface, Awaited::Way(header));
+    }
+
+    fn on_way(&mut self, now: Instant, header: SignalHeader, there_is: bool) {
+        if there_is || header.sender.node == self.here.node {
+            self.send(Hop::To(header.sender), header);
+        } else {
+            self.untold.insert(header.flow, (now + RETRY, header));
+        }
+    }
+
     /// A flow asks.
     fn on_request(&mut self, header: SignalHeader) {
+        self.untold.remove(&header.flow);
         if header.receiver.node == self.here.node {
             // The end of the way. Without an edge the request cannot be kept.
             let kind = if header.hops > 0 { Signal::Grant } else { Signal::Refuse };
@@ -209,7 +228,7 @@ impl Agent {
         if header.kind == Signal::Refuse {
             self.counts.refused += 1;
             asked.state = State::Refused;
-            return self.send(Hop::To(wish.sender), SignalHeader { kind: Signal::Refuse, ..wish });
+            return self.tell_sender(SignalHeader { kind: Signal::Refuse, ..wish });
         }
         asked.state = State::Granted;
         self.counts.granted += 1;
@@ -226,6 +245,7 @@ impl Agent {
 
     /// A flow gives back what it was granted.
     fn on_release(&mut self, header: SignalHeader) {
+        self.untold.remove(&header.flow);
         if let Some(asked) = self.flows.remove(&header.flow) {
             self.give_back(&asked);
         }
@@ -283,7 +303,7 @@ impl Agent {
             self.ask_broker(now, Asked { offer, ..asked });
         } else {
             // The next edge, if there is one, is at another node.
-            self.send(Hop::To(asked.wish.sender), asked.wish);
+            self.tell_sender(asked.wish);
         }
     }
 }
@@ -301,10 +321,17 @@ impl Timed for Agent {
         for flow in due {
             self.send_question(now, flow);
         }
+        let due: Vec<_> =
+            self.untold.iter().filter(|(_, (at, _))| *at <= now).map(|(_, (_, header))| *header).collect();
+        for header in due {
+            self.untold.remove(&header.flow);
+            self.tell_sender(header);
+        }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.flows.values().filter_map(|asked| asked.retry_at).min()
+        let asked = self.flows.values().filter_map(|asked| asked.retry_at);
+        asked.chain(self.untold.values().map(|(at, _)| *at)).min()
     }
 }
 
@@ -329,6 +356,7 @@ impl Endpoint for Agent {
             Notice::Answer(answer) => match self.awaited.pop_front() {
                 Some(Awaited::Offer(wish)) => self.on_offer(now, wish, answer),
                 Some(Awaited::Again(flow)) => self.on_offer_again(now, flow, answer),
+                Some(Awaited::Way(header)) => self.on_way(now, header, answer.interface().is_some()),
                 Some(Awaited::Nothing) | None => {}
             },
             Notice::Link(_) => {
