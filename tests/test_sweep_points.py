@@ -193,6 +193,11 @@ def test_points_that_would_be_the_same_are_refused(vary, said):
     assert [row["link.queue.red.max_p"] for row in in_order.means("flows")] == [0.01, 0.9]
 
 
+def test_what_is_varied_is_named_by_a_text():
+    with pytest.raises(lh.ScenarioError, match=r"named by a text such as 'link.radio.delay', not by \('link"):
+        lh.sweep(LINK, vary={("link.radio.delay", "link.radio.rate"): [("1 ms", "1 Mbit/s")]})
+
+
 def test_whole_numbers_beyond_those_of_a_double_stay_apart():
     most = [2**53 + 1, 2**53 + 2, 2**63]
     s = lh.sweep(LINK, vary={"record.most_rows": most})

@@ -152,6 +152,8 @@ def in_line(value: Any) -> str:
 
 
 def _values(key: str, values: Iterable[Any]) -> list[Any]:
+    if not isinstance(key, str):
+        raise ScenarioError(f"what is varied is named by a text such as 'link.radio.delay', not by {key!r}")
     if why := _REFUSED.get(key):
         raise ScenarioError(f"{key!r} cannot be varied: {why}", path=key)
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
