@@ -13,7 +13,7 @@
 //! Messages take 40 bytes, wait with the data, and are never dropped by a queue. Each has a number, and one that a later message of the same
 //! node has overtaken, on another way, is ignored: a branch has to be as its node said last. Where the way back leads to the same neighbour
 //! over another interface, a GRAFT moves the branch. A LEAVE or PRUNE that finds no way is kept until there is one: a neighbour that never
-//! heard of it would go on for good. A JOIN or GRAFT needs no such care, since one is sent when the way back has changed.
+//! received it would go on for good. A JOIN or GRAFT needs no such care, since one is sent when the way back has changed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -172,7 +172,7 @@ impl Agent {
         }
     }
 
-    /// Opens a branch at the next node; what it has not yet heard of the end of the branch, it need not hear any more.
+    /// Opens a branch at the next node; a LEAVE or PRUNE that still waits for a way is void.
     fn say(&mut self, said: Said) {
         self.unsaid.remove(&(said.channel, None));
         self.steps.push_back(Step::Say(said));

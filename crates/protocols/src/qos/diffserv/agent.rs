@@ -50,7 +50,7 @@ pub struct Agent {
     /// What the answers to come, in their order, are for.
     awaited: VecDeque<Awaited>,
     messages: VecDeque<Message>,
-    /// What senders could not be told, for want of a way, and when that is tried again.
+    /// Messages to senders for which there is no way, and when each is tried again.
     untold: BTreeMap<FlowId, (Instant, SignalHeader)>,
     /// The number of the last request to a broker.
     requests: u32,
@@ -83,7 +83,7 @@ enum Awaited {
     Offer(SignalHeader),
     /// What it offers now to a flow that was here before.
     Again(FlowId),
-    /// Whether there is a way to the sender, for what it has to be told.
+    /// Whether there is a way to the sender for this message.
     Way(SignalHeader),
     /// Nothing depends on it.
     Nothing,

@@ -305,7 +305,7 @@ impl Agent {
             // The branch learns whence data come.
             self.tasks.push_back(Task::Send(next, renewed));
         }
-        // All that the former branch knows is older than a handover; what goes on beyond it has heard of that.
+        // The former branch has lower numbers than a handover; the nodes behind it, which both branches share, have that number.
         let handover = u32::from(header.flags & flag::HANDOVER != 0);
         let ended = path.number.max(header.number.saturating_sub(handover));
         let left = old.as_ref().filter(|_| moves).map(|old| (old.next, ended));
