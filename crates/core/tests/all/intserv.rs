@@ -653,6 +653,26 @@ fn after_a_handover_a_way_that_changes_above_is_repaired_once() {
 }
 
 #[test]
+fn a_refresh_of_the_former_branch_that_crosses_a_repair_undoes_nothing() {
+    // n0's data come over n1 and n2 first, and over n2 alone when that link comes up. If n1's next PATH leaves at that moment, n2 takes n1 for the
+    // previous hop again. n0 knows that its data do not go there (RFC 2209 §2).
+    for tenth in 0..60 {
+        let mut net = Net::new(4, &[(0, 1), (1, 2), (0, 2), (2, 3)]);
+        let config = Config { refresh: Duration::from_secs(3), ..Config::with_rate(kbps(400)) };
+        net.change(2, Change { up: Some(false), ..Change::default() });
+        net.flow(0, 3, &config, us(1), ONE);
+        let up = 10_000 + 100 * tenth;
+        net.run(up);
+        net.change(2, Change { up: Some(true), ..Change::default() });
+        for ms in (up + 100..up + 5_000).step_by(20) {
+            net.run(ms);
+            let ways = [(0, 2), (2, 3)].map(|(a, b)| net.reserved(a, b));
+            assert_eq!(ways, [400.0; 2], "up at {up} ms, at {ms} ms");
+        }
+    }
+}
+
+#[test]
 fn a_refused_handover_leaves_the_old_branch() {
     // RESV goes to the previous hop of the present way (RFC 2205 §3.1.3), and 0.9 · 400 kbit/s are too little there.
     let mut net = branches();

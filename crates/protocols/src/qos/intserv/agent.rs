@@ -80,8 +80,6 @@ struct Session {
     sent_up: Option<BitRate>,
     /// The interface over which data left, while it is down and no other way leads on. PATH would go back, and is not refreshed.
     lost: Option<Port>,
-    /// The next hop that was refused last, and the number of its request. Its branch has path state all the same.
-    refused: Option<(Socket, u32)>,
 }
 
 /// Path state: whence the data come.
@@ -127,6 +125,8 @@ enum Task {
 enum Question {
     /// Which interface leads to the next hop.
     NextHop(Ask),
+    /// Which interface leads to the receiver, where another next hop asks.
+    DataLeave(Ask),
     /// Whether the rate is reserved there.
     Rate(Ask),
     /// A link has changed: which interface leads to the sender, or to the receiver, of the flow now.
@@ -251,8 +251,9 @@ impl Agent {
                 resv.expires = now + lifetime(ask.header.refresh);
                 self.ask_upstream(ask.header);
             }
+            Some(resv) if !within && resv.next.node == ask.next.node => self.tasks.push_back(Task::Reserve(ask)),
             _ if within => self.grant(now, ask, true),
-            _ => self.tasks.push_back(Task::Reserve(ask)),
+            _ => self.tasks.push_back(Task::Find(session.spec.receiver.node, Question::DataLeave(ask))),
         }
     }
 
@@ -291,10 +292,6 @@ impl Agent {
         self.counts.granted += 1;
         self.wake = self.wake.min(resv.expires).min(resv.refresh_at);
         let old = session.resv.replace(resv);
-        let is_left = |(hop, _): &(Socket, u32)| {
-            hop.node != next.node && old.as_ref().is_none_or(|old| old.next.node != hop.node)
-        };
-        let refused = session.refused.take().filter(is_left);
         let path = session.spec;
         session.spec.number = path.number.max(header.number);
         let renewed = session.spec;
@@ -305,17 +302,31 @@ impl Agent {
             // The branch learns whence data come.
             self.tasks.push_back(Task::Send(next, renewed));
         }
-        // The former branch has lower numbers than a handover; the nodes behind it, which both branches share, have that number.
-        let handover = u32::from(header.flags & flag::HANDOVER != 0);
-        let ended = path.number.max(header.number.saturating_sub(handover));
-        let left = old.as_ref().filter(|_| moves).map(|old| (old.next, ended));
-        let refused = refused.map(|(hop, number)| (hop, number.max(ended)));
-        for (hop, number) in left.into_iter().chain(refused) {
-            self.tasks.push_back(Task::Send(hop, SignalHeader { kind: Signal::PathTear, number, ..path }));
+        if let Some(old) = old.as_ref().filter(|_| moves) {
+            self.leave_branch(old.next, header, path);
         }
         if let Some(old) = old.filter(|old| old.held && old.over != over) {
             self.release(old.over, old.next.node, header.flow);
         }
+    }
+
+    /// Data do not go to this hop any more, as a request with `header` has shown: its branch is torn down. It has lower numbers than a handover,
+    /// while the nodes behind it, which both branches share, have that number.
+    fn leave_branch(&mut self, hop: Socket, header: SignalHeader, path: SignalHeader) {
+        let handover = u32::from(header.flags & flag::HANDOVER != 0);
+        let number = path.number.max(header.number.saturating_sub(handover));
+        self.tasks.push_back(Task::Send(hop, SignalHeader { kind: Signal::PathTear, number, ..path }));
+    }
+
+    /// A hop has asked over an interface to which data do not go (RFC 2209 §2: no path information for this RESV). Its path state is old, and
+    /// with its PATH it would call the nodes behind it away from the branch that data take.
+    fn reject(&mut self, ask: Ask) {
+        let Some(session) = self.sessions.get(&ask.header.flow) else { return };
+        let (path, current) = (session.spec, session.resv.as_ref().map(|resv| resv.next));
+        if let Some(next) = current.filter(|next| next.node != ask.next.node) {
+            self.tasks.push_back(Task::Send(next, path));
+        }
+        self.leave_branch(ask.next, ask.header, path);
     }
 
     /// Requests the reservation of this hop from the previous one, unless it was requested before.
@@ -346,9 +357,6 @@ impl Agent {
     /// Not even the floor is left.
     fn refuse(&mut self, ask: Ask) {
         self.counts.refused += 1;
-        if let Some(session) = self.sessions.get_mut(&ask.header.flow) {
-            session.refused = Some((ask.next, ask.header.number));
-        }
         let header = SignalHeader { kind: Signal::ResvErr, ..ask.header };
         self.tasks.push_back(Task::Send(ask.next, header));
     }
@@ -657,7 +665,7 @@ impl Agent {
 
 impl Session {
     fn new(spec: SignalHeader) -> Self {
-        Self { spec, path: None, resv: None, sent_up: None, lost: None, refused: None }
+        Self { spec, path: None, resv: None, sent_up: None, lost: None }
     }
 
     /// When the first of its timers is due.
@@ -701,6 +709,10 @@ impl Endpoint for Agent {
         match notice {
             Notice::Answer(answer) => match self.asked.take() {
                 Some(Question::NextHop(ask)) => self.reserve(now, Ask { over: answer.interface(), ..ask }),
+                Some(Question::DataLeave(ask)) if answer.interface() == ask.over => {
+                    self.tasks.push_back(Task::Reserve(ask));
+                }
+                Some(Question::DataLeave(ask)) => self.reject(ask),
                 Some(Question::ToSender(flow, link)) => self.resignal(flow, &link, answer.interface()),
                 Some(Question::ToReceiver(flow, link)) => self.tell_new_way(flow, &link, answer.interface()),
                 Some(Question::AnotherWay(flow)) => self.refresh_lost(flow, answer.interface()),
