@@ -60,7 +60,8 @@ pub struct Setup {
     /// What draws this and [`Setup::rach_access`]; `None`: streams of the cell.
     pub timing: Option<Box<dyn Timing>>,
     /// Messages of a terminal on RACH come one after the other, and before what it sends over another channel later; on CELL_DCH it gets
-    /// nothing of FACH. `false`: PDUs of a former interval or channel may be overtaken, as in EURANE.
+    /// nothing of FACH; over a new channel it sends from the interval on that begins after the last one of the former. `false`: PDUs of a
+    /// former interval or channel may be overtaken, and the intervals of the former channel go on in the new length, as in EURANE.
     pub in_order: bool,
     /// What indicates packets that RLC never had down; `None`: nothing does.
     pub loss_indication: Option<Marker>,
