@@ -274,6 +274,30 @@ def test_an_acknowledgement_sends_nothing_whatever_number_it_has(tmp_path):
         assert row[name] == (value if value is None else pytest.approx(value)), name
 
 
+def test_an_interface_called_like_another_host_makes_no_two_flows_one(tmp_path):
+    def block(kind, body):
+        size = struct.pack("<I", 12 + len(body))
+        return struct.pack("<I", kind) + size + body + size
+
+    def segment(host, time_us):
+        ends = bytes([10, 0, 0, host, 10, 0, 0, 9])
+        data = struct.pack(">BBHHHBBH", 0x45, 0, 140, 0, 0, 64, 6, 0) + ends
+        data += struct.pack(">HHIIBBHHH", 80, 5000, 1, 1, 0x50, 16, 65535, 0, 0) + bytes(100)
+        out = struct.pack("<HHIHH", 2, 4, 2, 0, 0)
+        return block(6, struct.pack("<IIIII", 0, 0, time_us, len(data), len(data)) + data + out)
+
+    name = b"10.0.0.3"
+    path = tmp_path / "names.pcapng"
+    path.write_bytes(
+        block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+        + block(1, struct.pack("<HHIHH", 101, 0, 0, 2, len(name)) + name + struct.pack("<HH", 0, 0))
+        + segment(1, 10)
+        + segment(3, 20)
+    )
+    made = lh.analyze(path).connections
+    assert sorted(row["flow"] for row in made.rows()) == ["10.0.0.3:80>10.0.0.9:5000", "10.0.0.3:80>10.0.0.9:5000 (2)"]
+
+
 def test_unions_of_intervals():
     def covered(*intervals):
         return union(np.array([a for a, _ in intervals], float), np.array([b for _, b in intervals], float))

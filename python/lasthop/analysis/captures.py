@@ -3,8 +3,9 @@ tcpdump took on a host."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,10 @@ def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float,
     capture = _Capture(path)
     known: dict[str, tuple[int, int]] = {}
     for one, other in capture.pairs():
-        # Those of IPv4 and of IPv6 may have the same names and ports.
-        names = (f"{ends[one]}>{ends[other]}" for ends in (capture.names, capture.addresses))
-        known[next(name for name in names if name not in known)] = one, other
+        # Those of IPv4 and of IPv6 may have the same names and ports, and an interface that of another host's address.
+        names = [f"{ends[one]}>{ends[other]}" for ends in (capture.names, capture.addresses)]
+        others = (f"{names[0]} ({number})" for number in count(2))
+        known[next(name for name in chain(names, others) if name not in known)] = one, other
     for flow in flows or ():
         if flow not in known:
             raise ValueError(f"there is no flow {flow!r}; known: {', '.join(known)}")
@@ -80,13 +82,15 @@ class _Capture:
         self.source = np.array([place[end] for end in sources], np.int64)[source]
         self.target = np.array([place[end] for end in targets], np.int64)[target]
         #: The address of each end, and its name, with its port.
-        self.addresses = self.names = ends
+        self.addresses = ends
+        named: dict[str, str] = {}
         for number, interface in enumerate(interfaces):
             if interface.startswith("#"):  # it has no name
                 continue
             sent = self.source[(self.interface == number) & self.out]
-            for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:
-                self.names = [_renamed(end, address, interface) for end in self.names]
+            for end in np.unique(sent):
+                named.setdefault(ends[end].rpartition(":")[0], interface)
+        self.names = [_renamed(end, named) for end in ends]
         self.time = plain(table.column("time_s"))
         self.seq, self.payload, self.syn, self.fin = (
             plain(table.column(name)).astype(np.int64) for name in ("seq", "payload_bytes", "syn", "fin")
@@ -245,6 +249,6 @@ def _coded(column: pa.ChunkedArray) -> tuple[list[str], Array]:
     return column.dictionary.to_pylist(), plain(column.indices)
 
 
-def _renamed(end: str, address: str, name: str) -> str:
+def _renamed(end: str, named: Mapping[str, str]) -> str:
     host, _, port = end.rpartition(":")
-    return f"{name}:{port}" if host == address else end
+    return f"{named.get(host, host)}:{port}"
