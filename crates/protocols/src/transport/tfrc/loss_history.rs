@@ -220,7 +220,8 @@ impl LossDetector {
     }
 
     /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2); `on_loss` is called for each packet that is
-    /// lost, and says whether an event begins with it. A mark is a loss at once. Says whether the packet had come before.
+    /// lost, and says whether an event begins with it. A mark is a loss at once, but for a copy of a packet that
+    /// came without one. Says whether the packet had come before.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -256,7 +257,7 @@ impl LossDetector {
         if !self.holes.is_empty() && !duplicate {
             self.count_later(seq, rtt, &mut on_loss);
         }
-        if marked {
+        if marked && !duplicate {
             on_loss(seq, self.begins_event(now, seq, rtt));
         }
         duplicate

@@ -340,6 +340,19 @@ mod tests {
         assert!((p - 6.0 / 44.0).abs() < 1e-9, "{p}");
     }
 
+    /// A copy is no packet of the history (§5.1), marked or not: it would begin an event at a number that has gone by.
+    #[test]
+    fn a_copy_that_comes_marked_is_no_loss_event() {
+        let mut meter = meter();
+        (0..30).for_each(|seq| arrive(&mut meter, seq));
+        let now = Instant::ZERO + Duration::from_secs(1);
+        for seq in [20, 29] {
+            let arrival = Arrival { seq, sent_at: now, payload: 1000, marked: true, rtt: None };
+            meter.on_packet(now, &arrival);
+        }
+        assert_eq!((meter.duplicates, meter.loss_events, meter.intervals.is_empty()), (2, 0, true));
+    }
+
     /// §6.3.1: of a single event the interval before it is that of the rate so far, whatever was lost behind it in its round trip.
     #[test]
     fn the_interval_before_the_first_event_comes_from_the_rate() {
