@@ -189,7 +189,7 @@ impl Agent {
             self.steps.push_front(Step::Say(said));
         } else {
             self.unsaid.insert((said.channel, said.to), said);
-            self.retry_at = now + RETRY;
+            self.retry_at = self.retry_at.min(now + RETRY);
         }
     }
 

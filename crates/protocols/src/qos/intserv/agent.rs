@@ -251,8 +251,8 @@ impl Agent {
                 resv.expires = now + lifetime(ask.header.refresh);
                 self.ask_upstream(ask.header);
             }
-            Some(resv) if !within && resv.next.node == ask.next.node => self.tasks.push_back(Task::Reserve(ask)),
             _ if within => self.grant(now, ask, true),
+            Some(resv) if resv.next.node == ask.next.node => self.tasks.push_back(Task::Reserve(ask)),
             _ => self.tasks.push_back(Task::Find(session.spec.receiver.node, Question::DataLeave(ask))),
         }
     }

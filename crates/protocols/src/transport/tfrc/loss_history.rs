@@ -220,8 +220,8 @@ impl LossDetector {
     }
 
     /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2); `on_loss` is called for each packet that is
-    /// lost, and says whether an event begins with it. A mark is a loss at once, but for a copy of a packet that
-    /// came without one. Says whether the packet had come before.
+    /// lost, and says whether an event begins with it. A mark is a loss at once, but not on a copy.
+    /// Says whether the packet had come before.
     #[inline]
     pub fn on_packet(
         &mut self,
