@@ -383,6 +383,20 @@ rach = {{ rate = '32 kbit/s', tti = '20 ms' }}"
 }
 
 #[test]
+fn whose_sdu_did_not_fit_into_the_rest_of_an_interval_has_the_next_one() {
+    // An interval carries two PDUs. Each SDU of the first takes both (TS 25.322 §9.2.2.9), each of the second one. They take turns: an
+    // SDU of the second leaves a place in which the first's does not fit.
+    let text = "duration = '8 s'\n[[cell]]\nname = 'cell'\nrnc = 'rnc'\nues = 2\nattachment = 'common'\nfach_order = 'round_robin'\n\
+         rlc.tm.segmentation = true\nfach = { rate = '64 kbit/s', tti = '10 ms' }\n\
+         [[flow]]\nfrom = 'rnc'\nto = 'cell.ue[0]'\ntransport = 'udp'\nsource.cbr = { size = '40 B', interval = '15 ms' }\n\
+         [[flow]]\nfrom = 'rnc'\nto = 'cell.ue[1]'\ntransport = 'udp'\nsource.cbr = { size = '8 B', interval = '9 ms' }\n";
+    let aired = happened(text, 1).when(PduStep::Aired, false);
+    // Both always have something to send, so the first has every second interval: 100 PDUs a second.
+    let first = aired.iter().filter(|(_, ue)| *ue == 0).count();
+    assert!(first >= 8 * 98, "{first} PDUs of the first terminal");
+}
+
+#[test]
 fn who_came_first_on_the_forward_access_channel_is_sent_first() {
     // A packet of one PDU comes to each of four terminals in each 50 ms, at one instant, and the channel sends one in 10 ms: each round goes 0, 1, 2, 3,
     // though some of the round before have not reached their terminals when the next begins.

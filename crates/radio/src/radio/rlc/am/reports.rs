@@ -143,7 +143,8 @@ impl Reports {
         if draft.status.ack.is_none() {
             return;
         }
-        self.asked = false;
+        // What asks between the parts of a report asks for the next one: this one ends at the VR(H) at which it was begun.
+        self.asked &= self.rest.is_some();
         self.rest = draft.rest;
         if self.rest.is_none() && self.prohibit > Duration::ZERO {
             self.prohibited = Some(at + self.prohibit);

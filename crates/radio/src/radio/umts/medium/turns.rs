@@ -17,7 +17,7 @@ use super::{ONE_CELL, Umts};
 pub(super) struct Turns {
     channel: u32,
     order: Order,
-    /// The terminal served last.
+    /// The terminal served last: one whose PDUs did not fit into what was left keeps its turn.
     last: u32,
     /// The terminals asked in this interval; empty between events.
     asked: Vec<u32>,
@@ -45,11 +45,14 @@ impl Umts {
             && (!is_of_one || self.flights.leaving.is_empty())
             && let Some(terminal) = self.turn(core.now(), senders, &turns)
         {
-            left -= self.hand_down(core, terminal, Direction::Down, left);
+            let bits = self.hand_down(core, terminal, Direction::Down, left);
+            left -= bits;
+            if bits > 0 {
+                turns.last = terminal;
+            }
             self.arm_entity(core, terminal, Direction::Down.index());
             turns.asked.push(terminal);
         }
-        turns.last = turns.asked.last().copied().unwrap_or(turns.last);
         turns.asked.clear();
         self.channels.clocks[usize::from(clock)].turns = Some(turns);
         let Some((.., terminal, _)) = self.flights.leaving.first() else { return };

@@ -301,6 +301,7 @@ impl Area {
         terminal.away = None;
         terminal.heard.fill(Held::default());
         terminal.better.fill(Held::default());
+        terminal.drifted.restart();
         terminal.set.become_one(best);
         terminal.past.count(Kind::Intersystem);
         if !terminal.dedicated {

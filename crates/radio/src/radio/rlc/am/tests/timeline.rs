@@ -380,3 +380,20 @@ fn a_report_that_does_not_fit_is_spread() {
     let again = bearer.departures.iter().filter(|d| d.pdu.reason == Reason::Retransmission).count();
     assert_eq!(again, 300);
 }
+
+#[test]
+fn a_poll_between_the_parts_of_a_report_is_answered() {
+    // As before, the parts leave at 6040, 6050 and 6060 ms. PDU 602 leaves at 6020 ms and polls; it comes at 6045 ms, beyond the VR(H) at
+    // which the report was begun. Another is due when Timer_Status_Prohibit is over (§9.7.2, §11.5.2), and tells of it.
+    let config = Config { window: 2047, poll_every: 0, status_on_gap: false, ..Config::default() };
+    let mut bearer = bearer(&config).losing(|from, number, _| from == 0 && number < 600 && number % 2 == 0);
+    assert!(bearer.enqueue(0, 601 * 38));
+    bearer.run_until(ms(6015));
+    assert!(bearer.enqueue(0, 20));
+    bearer.run_until(ms(6145));
+    let reports: Vec<_> = bearer.departures.iter().filter(|d| d.from == 1).collect();
+    let left: Vec<_> = reports.iter().map(|d| in_ms(d.at)).collect();
+    assert_eq!(left, [6040, 6050, 6060, 6140]);
+    let polled = bearer.departures.iter().filter(|d| d.from == 0 && d.pdu.poll).map(|d| (in_ms(d.at), d.pdu.sn));
+    assert_eq!(polled.collect::<Vec<_>>(), [(6010, 601), (6020, 602)]);
+}

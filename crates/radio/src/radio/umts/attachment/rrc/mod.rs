@@ -383,6 +383,7 @@ impl Rrc {
                 self.terminal(victim).preemptions += 1;
                 self.release(now, victim, State::CellFach);
                 self.grant(now, n, self.config.setup_after_release);
+                self.note_freed(now); // the victim may have had channels in other cells too
             }
             None if self.terminal(n).waits => {}
             None => {

@@ -223,6 +223,37 @@ fn a_leg_needs_room_in_its_cell_and_leaves_room_when_it_goes() {
     assert_eq!(rrc.terminals[2].transition, Some((State::CellDch, at_ms(5900))));
 }
 
+#[test]
+fn a_victim_makes_room_in_all_its_cells() {
+    // Each of two cells has room for one. Terminal 0 has channels in both; 1 and 2 wait, one at each. From 5 s on others may take what 0
+    // has: 1 does, and what 0 had in the other cell is for 2.
+    let rate = |kbps: u64| Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(10) };
+    let cell = Cell { terminals: 3, cells: 2, fach: rate(32), dch_down: rate(64), dsch: None };
+    let preemptible = Duration::from_secs(60);
+    let mut rrc = Rrc::new(&Config { budget: BitRate::from_bps(100_000), preemptible, ..Config::default() }, &cell);
+    assert!(rrc.on_cell(Instant::ZERO, 2, 1));
+    let much = Waits([5000, 0]);
+    rrc.on_backlog(at_ms(0), 0, Direction::Down, &much);
+    assert!(rrc.add_leg(at_ms(100), 0, 1));
+    for terminal in [1, 2] {
+        rrc.on_backlog(at_ms(200), terminal, Direction::Down, &much);
+        assert!(rrc.terminals[terminal as usize].waits);
+    }
+    struct AllButFirst;
+    impl Waiting for AllButFirst {
+        fn unsent(&self, terminal: u32, direction: Direction) -> Unsent {
+            let sdus = if terminal > 0 && direction == Direction::Down { 5000 } else { 0 };
+            Unsent { sdus, unacknowledged: 0 }
+        }
+    }
+    // The channels are there at 0.9 s, and silent until 5.9 s.
+    while let Some(at) = rrc.next_timeout().filter(|at| *at <= at_ms(5900)) {
+        rrc.on_timeout(at, &AllButFirst);
+    }
+    assert_eq!(rrc.terminals[1].transition, Some((State::CellDch, at_ms(6900))), "after the release");
+    assert_eq!(rrc.terminals[2].transition, Some((State::CellDch, at_ms(6800))), "there is room");
+}
+
 /// Two terminals in a cell with room for one: the first holds its channels for 5 s, the second has asked in vain at 1 s.
 fn two_for_one(refused: Refused) -> Rrc {
     let rate = |kbps: u64| Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(10) };
