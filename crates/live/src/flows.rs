@@ -240,7 +240,7 @@ impl Flow {
         Header::Tcp(TcpHeader {
             seq,
             ack,
-            payload: segment.payload,
+            payload: u16::try_from(segment.payload).unwrap_or(u16::MAX),
             window: u32::from(segment.window) << scale,
             flags,
             options: TcpOptions::Sack(blocks),

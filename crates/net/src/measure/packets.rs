@@ -142,7 +142,7 @@ fn read(packet: &Packet) -> Said {
         Header::Tcp(tcp) => {
             said.seq = tcp.seq;
             said.ack = tcp.flags.has(TcpFlags::ACK).then_some(tcp.ack);
-            said.payload = tcp.payload;
+            said.payload = tcp.payload.into();
             said.sack_blocks = tcp.sack().len() as u8;
             said.kind = if tcp.flags.has(TcpFlags::SYN) {
                 "syn"

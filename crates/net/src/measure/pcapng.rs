@@ -210,7 +210,7 @@ impl<W: Write> Capture<W> {
         }
         let TcpFlow { segment, numbering, .. } = flow;
         let mut flags = header.flags;
-        let mut payload = header.payload;
+        let mut payload = u32::from(header.payload);
         let [mut seq, mut ack] = [header.seq, header.ack];
         if let Numbering::Packets { syn, .. } = numbering {
             if flags.has(TcpFlags::ACK) {

@@ -171,7 +171,8 @@ impl Sender {
         };
         let ack = u64::from(!matches!(out, Out::Syn));
         let window = UNSCALED as u32;
-        let header = TcpHeader { seq, ack, payload, window, flags, ts_val: now, ..TcpHeader::default() };
+        let header =
+            TcpHeader { seq, ack, payload: payload as u16, window, flags, ts_val: now, ..TcpHeader::default() };
         *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
     }
 

@@ -15,13 +15,16 @@ pub struct TcpHeader {
     pub seq: u64,
     /// The acknowledgement number.
     pub ack: u64,
-    /// Payload bytes.
-    pub payload: u32,
+    /// Payload bytes, of which an IP packet has room for fewer than 2¹⁶.
+    pub payload: u16,
     /// The advertised window in bytes, scaling already applied; [`TcpHeader::ANY_WINDOW`] on
     /// acknowledgements of receivers that advertise none.
     pub window: u32,
     /// SYN, ACK, FIN, ECE, CWR and whether time stamps are present.
     pub flags: TcpFlags,
+    /// On an acknowledgement: how many times the path of the receiving terminal has changed, modulo 2⁸, where it says so (an option in a
+    /// real header). A count, so that changes of which no acknowledgement came through do not cancel.
+    pub path_changes: u8,
     /// On an acknowledgement: marked payload bytes received, where the receiver counts them.
     pub ceb: MarkedBytes,
     /// SACK blocks, or what XCP puts in their place.
@@ -56,8 +59,6 @@ impl TcpFlags {
     pub const PUSH: Self = Self(0x08);
     /// Ground truth, on an acknowledgement: the segment that caused it had arrived before.
     pub const DUPLICATE: Self = Self(0x08);
-    /// On an acknowledgement: changes its value with each change of the receiving terminal's path (an option in a real header).
-    pub const PATH: Self = Self(0x04);
 
     /// No flag.
     pub const NONE: Self = Self(0);

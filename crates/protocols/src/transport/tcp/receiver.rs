@@ -35,8 +35,8 @@ pub struct Receiver {
     ack_now: Option<Reply>,
     /// Bytes received are to be reported to the flow's source.
     tell: bool,
-    /// Whether the terminal's path has changed an odd number of times.
-    path: bool,
+    /// How many times the terminal's path has changed, modulo 2⁸.
+    path_changes: u8,
 }
 
 /// The state of one connection.
@@ -96,7 +96,7 @@ impl Receiver {
             state,
             ack_now: None,
             tell: false,
-            path: false,
+            path_changes: 0,
         }
     }
 
@@ -212,10 +212,12 @@ impl Receiver {
         if state.echo || (reply.syn && self.settings.ecn) {
             flags = flags.with(TcpFlags::ECE);
         }
-        if self.path {
-            flags = flags.with(TcpFlags::PATH);
-        }
-        let mut header = TcpHeader { ack: state.data.rcv_nxt, window: self.settings.buffer, ..TcpHeader::default() };
+        let mut header = TcpHeader {
+            ack: state.data.rcv_nxt,
+            window: self.settings.buffer,
+            path_changes: self.path_changes,
+            ..TcpHeader::default()
+        };
         if self.settings.timestamps {
             flags = flags.with(TcpFlags::TIMESTAMPS);
             size += TIMESTAMP_BYTES;
@@ -314,7 +316,7 @@ impl Endpoint for Receiver {
         if let Notice::Link(_) = notice
             && self.settings.path_hint != PathHint::Off
         {
-            self.path = !self.path;
+            self.path_changes = self.path_changes.wrapping_add(1);
             if self.state.data.rcv_nxt > FIRST_BYTE {
                 self.ack_now.get_or_insert(Reply { syn: false, duplicate: false });
             }

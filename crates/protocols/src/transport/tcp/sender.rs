@@ -40,8 +40,8 @@ pub struct Sender {
     rtt: Histogram,
     truth: GroundTruth,
     c: Connection,
-    /// Whether the receiver's path has changed an odd number of times, as it said last.
-    path: bool,
+    /// How many times the receiver's path has changed, as it said last.
+    path_changes: u8,
     /// The number of the packet that said so. What others say that it has overtaken is out of date.
     path_said: u64,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
@@ -82,7 +82,7 @@ impl Sender {
             rtt: Histogram::default(),
             truth: GroundTruth::default(),
             c: Connection::new(&settings, 0),
-            path: false,
+            path_changes: 0,
             path_said: 0,
             burst: settings.max_burst,
             shown: None,
@@ -155,8 +155,8 @@ impl Endpoint for Sender {
             explicit.on_feedback(change.get());
             self.c.refresh();
         }
-        if header.flags.has(TcpFlags::PATH) != self.path && packet.number > self.path_said {
-            (self.path, self.path_said) = (!self.path, packet.number);
+        if header.path_changes != self.path_changes && packet.number > self.path_said {
+            (self.path_changes, self.path_said) = (header.path_changes, packet.number);
             self.on_path_change(now);
         }
         if self.c.phase == Phase::Open {

@@ -186,7 +186,7 @@ impl Ear {
         ear
     }
 
-    fn hear(&mut self, seq: u64, flags: TcpFlags, payload: u32) {
+    fn hear(&mut self, seq: u64, flags: TcpFlags, payload: u16) {
         let flags = TcpFlags::TIMESTAMPS.with(flags);
         let header = TcpHeader { seq, ack: 1, payload, flags, ts_val: self.now, ..TcpHeader::default() };
         self.receiver.on_packet(self.now, &Packet { header: Header::Tcp(header), ..Packet::vacant() }, Port::LOCAL);

@@ -119,7 +119,7 @@ impl<V: Variant> Sender<V> {
         }
         let header = TcpHeader {
             seq: seq as u64,
-            payload: self.m.payload(seq) as u32,
+            payload: self.m.payload(seq) as u16,
             window: 0,
             flags,
             options,

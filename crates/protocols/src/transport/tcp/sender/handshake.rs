@@ -63,9 +63,11 @@ impl Sender {
         } else {
             let rtt = now.since(c.syn.sent_at);
             c.last_rtt = rtt;
-            c.rto.on_sample(rtt, true);
-            c.recovery.on_opened(now, rtt);
             self.rtt.add(rtt.as_nanos());
+            if c.syn.sent_at >= c.path_since {
+                c.rto.on_sample(rtt, true);
+                c.recovery.on_opened(now, rtt);
+            }
         }
         if self.settings.handshake == Handshake::Full {
             c.control = Some(Control::Ack);

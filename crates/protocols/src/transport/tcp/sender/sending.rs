@@ -251,7 +251,8 @@ impl Sender {
         }
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.
-        let header = TcpHeader { seq, ack: 1, payload, window, flags, options, ts_val, ..TcpHeader::default() };
+        let header =
+            TcpHeader { seq, ack: 1, payload: payload as u16, window, flags, options, ts_val, ..TcpHeader::default() };
         *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
         packet.ecn = ecn;
     }

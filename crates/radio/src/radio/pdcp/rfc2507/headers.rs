@@ -97,7 +97,7 @@ impl Headers {
     pub fn of(packet: &Packet) -> Option<Self> {
         let (protocol, bytes) = match &packet.header {
             Header::Tcp(header) => {
-                let bytes = packet.size.checked_sub(header.payload)?;
+                let bytes = packet.size.checked_sub(header.payload.into())?;
                 (Protocol::Tcp, Some(bytes).filter(|bytes| (IPV4 + TCP..=IPV4 + MOST_TCP).contains(bytes))?)
             }
             Header::Dccp(_) | Header::Opaque => (Protocol::Other, IPV4),
@@ -138,7 +138,7 @@ impl TcpFields {
             reserved: header.flags.only(TcpFlags::ECE.with(TcpFlags::CWR)),
             window: header.window,
             options: Options { bytes: options, stamps, others },
-            payload: header.payload,
+            payload: header.payload.into(),
         }
     }
 

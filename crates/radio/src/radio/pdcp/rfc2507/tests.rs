@@ -88,7 +88,7 @@ impl Tcp {
             to: Address::Node(NodeId(1)),
             to_port: 80,
             ecn: self.ecn,
-            size: 40 + self.options + self.header.payload,
+            size: 40 + self.options + u32::from(self.header.payload),
             number: self.number,
             header: Header::Tcp(self.header),
             ..Packet::vacant()
@@ -96,7 +96,7 @@ impl Tcp {
     }
 
     /// The next segment, of this payload.
-    fn data(&mut self, payload: u32) -> Packet {
+    fn data(&mut self, payload: u16) -> Packet {
         self.header.seq += u64::from(self.header.payload);
         self.header.payload = payload;
         self.packet()
@@ -458,7 +458,7 @@ proptest! {
                     tcp.header.window = 30_000 + amount;
                     tcp.packet()
                 }
-                _ => tcp.data(amount),
+                _ => tcp.data(amount as u16),
             };
             let before = (pair.ends[0].sent.full, pair.ends[0].sent.headers);
             let (bytes, fate) = pair.send(&packet, lost && lossy);

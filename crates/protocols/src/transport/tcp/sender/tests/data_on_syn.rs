@@ -16,7 +16,7 @@ fn config() -> Config {
 
 /// What the path carried: when it left, in milliseconds, sequence number, payload, and whether it
 /// is a SYN and an acknowledgement.
-fn seen(packets: &[(Instant, Packet)]) -> Vec<(u64, u64, u32, bool, bool)> {
+fn seen(packets: &[(Instant, Packet)]) -> Vec<(u64, u64, u16, bool, bool)> {
     let row = |(at, packet): &(Instant, Packet)| {
         let header = packet.tcp().unwrap();
         let has = |flag| header.flags.has(flag);

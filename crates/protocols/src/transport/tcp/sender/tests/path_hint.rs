@@ -28,9 +28,13 @@ fn moved(config: &Config) -> Path {
     path
 }
 
-fn hint(path: &mut Path) {
+fn notice() -> Notice {
     let access = Access { rate: BitRate::from_mbps(10), delay: Duration::ZERO, up: true };
-    path.notify(Notice::Link(LinkNotice { port: Port(0), before: access, after: access }));
+    Notice::Link(LinkNotice { port: Port(0), before: access, after: access })
+}
+
+fn hint(path: &mut Path) {
+    path.notify(notice());
 }
 
 fn packets(path: &Path) -> u64 {
@@ -118,8 +122,7 @@ fn what_others_have_overtaken_is_no_change_of_the_path() {
     let old: Vec<Packet> = path.acked.iter().rev().take(20).rev().map(|(_, packet)| *packet).collect();
     let last = *old.last().expect("there are some");
     let Header::Tcp(header) = last.header else { panic!("it is TCP's") };
-    let flags = header.flags.with(TcpFlags::PATH);
-    let new = Packet { number: last.number + 1, header: Header::Tcp(TcpHeader { flags, ..header }), ..last };
+    let new = Packet { number: last.number + 1, header: Header::Tcp(TcpHeader { path_changes: 1, ..header }), ..last };
     path.now += Duration::from_millis(1);
     path.sender.on_packet(path.now, &new, Port::LOCAL);
     let since = path.now;
@@ -127,7 +130,35 @@ fn what_others_have_overtaken_is_no_change_of_the_path() {
         path.now += Duration::from_millis(1);
         path.sender.on_packet(path.now, &late, Port::LOCAL);
     }
-    assert_eq!((path.sender.c.path_since, path.sender.path), (since, true));
+    assert_eq!((path.sender.c.path_since, path.sender.path_changes), (since, 1));
+}
+
+/// The receiver's link goes down and comes up again; the acknowledgement that tells of the first is lost.
+#[test]
+fn two_changes_that_one_acknowledgement_tells_of_are_a_change() {
+    for changes in [1, 2, 4] {
+        let mut path = moved(&config(Variant::Sack, PathHint::Delays));
+        for _ in 0..changes {
+            path.receiver.on_notice(path.now, notice());
+        }
+        path.run(6.0);
+        assert!(path.sender.c.path_since > Instant::ZERO, "{changes} changes");
+        assert!(path.sender.c.rto.srtt().is_none_or(|srtt| srtt >= NEW * 2), "{changes} changes");
+    }
+}
+
+/// The path changes between the SYN and its answer, which gives a delay of neither.
+#[test]
+fn a_handshake_over_two_paths_is_no_sample() {
+    let mut path = Path::new(&config(Variant::Reno, PathHint::Delays));
+    path.transfer(1 << 30);
+    path.run(0.02);
+    path.delay = NEW;
+    hint(&mut path);
+    while path.step(Instant::from_secs_f64(3.0)) {
+        assert!(path.sender.c.rto.srtt().is_none_or(|srtt| srtt >= NEW * 2), "at {:?}", path.now);
+    }
+    assert!(path.sender.c.rto.srtt().is_some());
 }
 
 /// CUBIC (RFC 9438 §5.8): a silence after a full window is no time in which the window may have grown.
