@@ -129,8 +129,8 @@ impl Sender {
         self.next.saturating_sub(1)
     }
 
-    /// A receiver says how it is.
-    fn on_report(&mut self, now: Instant, report: &PgmReport) {
+    /// A receiver says how it is. Whether that makes it the acker, and gives its first round-trip time.
+    fn on_report(&mut self, now: Instant, report: &PgmReport) -> bool {
         let age = now.since(report.echo);
         let round_trip = match self.config.rtt_mode {
             RttMode::Packets => self.last().saturating_sub(report.last_seq) as f64,
@@ -138,7 +138,7 @@ impl Sender {
         };
         let standing = Standing { round_trip, loss: f64::from(report.loss) / LOSS_ONE };
         match self.election.on_report(report.receiver, standing) {
-            Outcome::Acker | Outcome::Other => {}
+            Outcome::Acker | Outcome::Other => return false,
             Outcome::Elected => {
                 // Packets sent without an acker, or to one that is gone, will not be acknowledged.
                 self.forget();
@@ -148,6 +148,7 @@ impl Sender {
             }
             Outcome::Switched => self.follow(now, age),
         }
+        true
     }
 
     /// Measures a new acker's round-trip time (draft-ietf-rmt-bb-pgmcc-03 §2.7).
@@ -163,9 +164,7 @@ impl Sender {
         let report = &ack.report;
         // The window is the acker's; without one, the next receiver to report becomes it (draft-ietf-rmt-bb-pgmcc-03 §3).
         let of_acker = self.election.acker().map_or(!ack.leaving, |acker| acker == report.receiver);
-        if !ack.leaving {
-            self.on_report(now, report);
-        }
+        let is_measured = !ack.leaving && self.on_report(now, report);
         let mut known = ack.mask;
         if of_acker {
             let reported = self.scoreboard.on_ack(report.last_seq, ack.mask);
@@ -187,7 +186,9 @@ impl Sender {
                 self.window.on_vacancy();
             } else {
                 let age = now.since(report.echo);
-                self.rto.on_sample(age, true);
+                if !is_measured {
+                    self.rto.on_sample(age, true);
+                }
                 self.round_trips.add(age.as_nanos());
             }
         }

@@ -217,14 +217,15 @@ impl Receiving for Receiver {
 
     fn take(&mut self, now: Instant, _end: u64, packet: &mut Packet) -> bool {
         let Some(measured) = self.meter.take(now) else { return false };
+        // Elapsed Time is that of the packet acknowledged (RFC 4340 §13.2), which need not have come last.
+        let (highest, came) = measured.highest;
         let options = DccpOptions::Tfrc {
             // Casts from float saturate.
             rate: measured.rate as u32,
-            elapsed: (measured.delay.as_nanos() / TICK.as_nanos()).min(u32::MAX.into()) as u32,
+            elapsed: (now.since(came).as_nanos() / TICK.as_nanos()).min(u32::MAX.into()) as u32,
             intervals: self.listed(),
         };
-        let header =
-            DccpHeader { kind: DccpType::Ack, seq: self.next, ack: measured.highest, options, ..DccpHeader::default() };
+        let header = DccpHeader { kind: DccpType::Ack, seq: self.next, ack: highest, options, ..DccpHeader::default() };
         packet.ecn = Ecn::NotEct;
         packet.size = IP_BYTES + header.bytes();
         packet.header = Header::Dccp(header);
@@ -261,5 +262,26 @@ mod tests {
         let before = clock.rtt();
         clock.on_packet(Instant::from_nanos(9_000_000_000), (1990 / 25 + 5) as u8 % 16);
         assert_eq!(clock.rtt(), before);
+    }
+
+    /// RFC 4340 §13.2: of the packet acknowledged. Packet 1 comes 30 ms after packet 2, and the report is made at 250 ms.
+    #[test]
+    fn elapsed_time_is_that_of_the_packet_acknowledged() {
+        let mut receiver = Receiver::new(&crate::transport::dccp::Config::default().tfrc());
+        let mut packet = Packet::vacant();
+        let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let data = |seq| DccpHeader { kind: DccpType::Data, seq, payload: 1000, ..DccpHeader::default() };
+        for (at, seq) in [(0, 0), (100, 2), (130, 1)] {
+            receiver.on_data(ms(at), &Packet { header: Header::Dccp(data(seq)), ..Packet::vacant() });
+            if seq == 0 {
+                assert!(receiver.take(ms(at), 0, &mut packet));
+            }
+        }
+        receiver.on_timeout(ms(250));
+        assert!(receiver.take(ms(250), 0, &mut packet));
+        let Header::Dccp(DccpHeader { ack, options: DccpOptions::Tfrc { elapsed, .. }, .. }) = packet.header else {
+            panic!("it is a report")
+        };
+        assert_eq!((ack, elapsed), (2, 15_000), "150 ms in units of 10 µs");
     }
 }

@@ -190,6 +190,11 @@ impl LossDetector {
         self.highest.map(|(seq, _)| seq)
     }
 
+    /// The highest packet that has come, and when.
+    pub fn highest_with_time(&self) -> Option<(u64, Instant)> {
+        self.highest
+    }
+
     /// How many packets there are from the first that may still come to the highest that has.
     pub fn unsettled(&self) -> u64 {
         match (self.highest, self.holes.front()) {

@@ -39,8 +39,8 @@ pub struct Arrival {
 /// What a report is to say.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// The highest number received.
-    pub highest: u64,
+    /// The highest number received, and when it came.
+    pub highest: (u64, Instant),
     /// When the packet was sent that came last, and how long ago it came.
     pub echo: Instant,
     /// See `echo`.
@@ -272,7 +272,7 @@ impl Meter {
         self.reports += 1;
         self.report_at = self.rtt.map(|rtt| now + rtt);
         Some(Measured {
-            highest: self.detector.highest().unwrap_or(0),
+            highest: self.detector.highest_with_time().unwrap_or((0, now)),
             echo,
             delay: now.since(came),
             rate,

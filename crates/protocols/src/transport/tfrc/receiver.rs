@@ -86,7 +86,7 @@ impl Receiving for Machine {
         packet.ecn = Ecn::NotEct;
         packet.size = REPORT_BYTES;
         packet.header = Header::TfrcReport(TfrcReport {
-            seq: measured.highest,
+            seq: measured.highest.0,
             echo: FloatTime::new(measured.echo),
             delay: measured.delay.as_secs_f64(),
             rate: measured.rate,

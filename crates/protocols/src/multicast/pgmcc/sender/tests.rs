@@ -109,3 +109,19 @@ fn data_go_before_repairs_while_none_is_in_flight() {
     acknowledge(&mut sender, 600, next + 1, false);
     assert_eq!(sends(&mut sender, 600), [next + 2, 1, 2], "W is 3, and the first repair has landed");
 }
+
+/// RFC 6298 §2.2: the acknowledgement that elects is one sample, of 50 ms, so RTTVAR is 25 ms and the timer has 150 ms.
+#[test]
+fn an_acknowledgement_that_elects_is_one_sample() {
+    let local = Socket { node: NodeId(0), port: 4 };
+    let remote = Address::Node(NodeId(1));
+    let seat =
+        EndpointContext { local, remote, remote_port: 4, flow: FlowId(0), hears: Hears::default(), observed: false };
+    let config = Config { rto_min: Duration::from_millis(1), ..Config::default() };
+    let mut sender = Sender::new(&config, seat);
+    sender.on_notice(ms(0), Notice::Write(100 * config.segment.get()));
+    assert_eq!(sends(&mut sender, 0), [0]);
+    acknowledge(&mut sender, 50, 0, false);
+    sends(&mut sender, 50);
+    assert_eq!(sender.deadline, Some(ms(50 + 150)));
+}
