@@ -123,6 +123,12 @@ ONE_SIDED = (
     "If it was taken at their receiver, round-trip times and outstanding data are next to nothing."
 )
 
+#: What stands below connections whose packets are not in the order of their times.
+BACK = (
+    "note: time goes back from one packet of a connection to the next, by up to {}: a clock was set, or packets were "
+    "captured out of order. Round-trip times and means over time are wrong by as much."
+)
+
 
 def analysis_text(analysis: Analysis) -> str:
     """What `lasthop analyze` prints: each connection, and what those of a flow, and all, did together."""
@@ -133,7 +139,12 @@ def analysis_text(analysis: Analysis) -> str:
         told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
         tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
     unknown = any(row["timeouts"] is None for row in connections)
-    notes = [*([ONE_SIDED] if not analysis.tells_ends else []), *([UNKNOWN] if unknown else [])]
+    back = analysis.back_s
+    notes = [
+        *([BACK.format(f"{number(back)} s")] if back > 0 else []),
+        *([ONE_SIDED] if not analysis.tells_ends else []),
+        *([UNKNOWN] if unknown else []),
+    ]
     return page(analysis.heading(), [*tables, "\n".join(map(fitted, notes))])
 
 

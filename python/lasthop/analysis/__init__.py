@@ -97,6 +97,14 @@ class Analysis:
     #: Whether the source says which packets were sent where they were captured; if not, all data count as sent there.
     tells_ends: bool = True
 
+    @property
+    def back_s(self) -> float:
+        """By how much time goes back at most from one packet of a connection to the next, where a clock was set."""
+        import numpy as np
+
+        steps = [float((0.0 - np.diff(one.trace.segments.time)).max(initial=0.0)) for one in self.measured]
+        return max(steps)
+
     def __getattr__(self, name: str) -> Table:
         if name.startswith("_") or name == "tables":
             raise AttributeError(name)

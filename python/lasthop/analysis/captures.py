@@ -23,7 +23,7 @@ __all__ = ["traces"]
 
 
 def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float, bool]:
-    """The connections in a capture, as the senders of the data saw them, when its last packet passed, and whether it
+    """The connections in a capture, as the senders of the data saw them, when its last segment passed, and whether it
     says which packets were sent where they were captured.
 
     A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is

@@ -3,7 +3,8 @@
 //!
 //! What a connection did is not found out here; a row says what its packet's headers say.
 
-use std::io::Read;
+use std::error::Error;
+use std::io::{ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -14,16 +15,21 @@ use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::Block;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
-use thiserror::Error;
 
 use super::table::{Column, Names, Numbers, Table};
 
 /// Why a capture cannot be read.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It is neither pcapng nor pcap, or it is damaged.
     #[error("this is no capture in the format pcapng or pcap, or it is damaged: {0}")]
     Format(String),
+    /// It ends in the middle of a packet, after so many.
+    #[error(
+        "the capture ends in the middle of a packet, after {0} whole ones: it was cut, or is still being written. \
+         Wireshark's `editcap CAPTURE WHOLE` writes a file of the whole ones"
+    )]
+    Cut(u64),
     /// An interface of another kind.
     #[error("interface {0} is {1:?}, and only Ethernet, Linux's cooked frames and bare IP can be read")]
     Link(u32, DataLink),
@@ -70,6 +76,15 @@ fn damaged(error: impl ToString) -> ReadError {
     ReadError::Format(error.to_string())
 }
 
+/// What is wrong behind so many whole packets.
+fn damaged_behind(packets: u64, error: impl Error) -> ReadError {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    match cause.map(std::io::Error::kind) {
+        Some(ErrorKind::UnexpectedEof) => ReadError::Cut(packets),
+        _ => damaged(error),
+    }
+}
+
 #[derive(Default)]
 struct Rows {
     /// What times are counted from.
@@ -103,9 +118,11 @@ struct Frame<'a> {
 impl Rows {
     fn read_pcapng(&mut self, input: impl Read) -> Result<(), ReadError> {
         let mut reader = PcapNgReader::new(input).map_err(damaged)?;
+        let mut packets = 0;
         while let Some(block) = reader.next_block() {
-            let (block, state) = block.map_err(damaged)?;
+            let (block, state) = block.map_err(|error| damaged_behind(packets, error))?;
             let Block::EnhancedPacket(packet) = block else { continue };
+            packets += 1;
             let number = packet.interface_id;
             let interface = state.interfaces().get(number as usize);
             let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
@@ -130,8 +147,10 @@ impl Rows {
         let linktype = header.datalink;
         // Some writers state a length of 0, and some store longer frames than they state.
         let snaplen = header.snaplen.max(MAXIMUM_SNAPLEN);
+        let mut packets = 0;
         while let Some(packet) = reader.next_raw_packet() {
-            let packet = packet.map_err(damaged)?;
+            let packet = packet.map_err(|error| damaged_behind(packets, error))?;
+            packets += 1;
             let packet = PcapPacket::try_from_raw_packet(packet, header.ts_resolution, snaplen).map_err(damaged)?;
             let (data, original_len) = (packet.data(), packet.orig_len());
             let frame = Frame { time: packet.timestamp(), interface: "#0", direction: "", data, original_len };
