@@ -302,6 +302,6 @@ def test_a_clock_that_was_set_back_is_told(web, tmp_path):
     path = tmp_path / "set.pcapng"
     path.write_bytes(head + b"".join(bodies[:place] + [earlier(body) for body in bodies[place:]]))
     made = lh.analyze(path)
-    assert made.back_s == pytest.approx(2) and "by up to 2.000 s" in " ".join(repr(made).split())
+    assert made.back_s == pytest.approx(2) and "by up to 2 s" in " ".join(repr(made).split())
     straight = lh.analyze(web[1])
     assert straight.back_s == 0 and "time goes back" not in repr(straight)

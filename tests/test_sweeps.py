@@ -16,6 +16,7 @@ import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import lasthop as lh
 import numpy as np
@@ -24,7 +25,7 @@ from conftest import ROOT, stopped
 from lasthop import files, sweeps
 from lasthop.results import SENT_PDUS
 from lasthop.stats import estimate
-from lasthop.sweeps import record
+from lasthop.sweeps import journal, record
 from lasthop.sweeps.plan import fingerprint
 
 #: A second of a download with random losses: some milliseconds of work.
@@ -530,6 +531,22 @@ def test_a_whole_record_of_something_else_is_refused(tmp_path, head):
         journal.write(frame + head + b"body")
     with pytest.raises(files.OutputRefused, match=r"0-of-2\.journal has runs of another plan"):
         lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+
+
+def test_a_sweep_may_have_more_shards_than_a_process_may_open_files(tmp_path):
+    """Of 60 shards each has made a run; 20 files more than now may be opened when they are put together."""
+    resource = pytest.importorskip("resource")
+    made = lh.run(QUICK)
+    for shard in range(60):
+        with journal.at_work(tmp_path, 60, f"{shard}-of-60", "a plan") as one:
+            one.append(shard, record.pack(shard, "a plan", made))
+    together = journal.Journals(tmp_path / "runs", 60, tmp_path / "runs" / "all.journal", "a plan")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/dev/fd").iterdir())) + 20, hard))
+    try:
+        assert [head.run for head, _ in together.read()] == list(range(60)) and together.finished == 60
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):

@@ -16,8 +16,9 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lasthop import files
 from lasthop.files import OutputRefused
@@ -81,7 +82,7 @@ class Journals:
         #: The copies of those, as they were.
         self.copies: list[Path] = []
         self._paths = sorted({*folder.glob("*.journal"), mine})
-        self._file = np.full(runs, -1, np.int16)
+        self._file = np.full(runs, -1, np.int32)
         self._begin = np.zeros(runs, np.int64)
         self._mine = self._paths.index(mine)
         mine_ends = 0
@@ -123,17 +124,19 @@ class Journals:
         self._log.close()
 
     def read(self) -> Iterator[tuple[record.Head, dict[str, pa.Table]]]:
-        """The finished runs in the order of the plan."""
-        with ExitStack() as stack:
-            opened: list[IO[bytes] | None] = []
-            for path in self._paths:
-                # Closing a file may fail too.
-                stack.enter_context(files.named(path))
-                opened.append(stack.enter_context(path.open("rb")) if path.exists() else None)
-            for run, (place, begin) in enumerate(zip(self._file, self._begin, strict=True)):
-                if place >= 0 and (file := opened[place]):
-                    with files.named(self._paths[place]):
-                        made = record.read(file, int(begin), run)
+        """The finished runs in the order of the plan.
+
+        One journal is open at a time: a sweep may have more shards than a process may open files.
+        """
+        finished = ((run, int(self._file[run])) for run in range(len(self._file)) if self._file[run] >= 0)
+        for place, those in groupby(finished, key=lambda one: one[1]):
+            path = self._paths[place]
+            with ExitStack() as stack:
+                with files.named(path):
+                    file = stack.enter_context(path.open("rb"))
+                for run, _ in those:
+                    with files.named(path):
+                        made = record.read(file, int(self._begin[run]), run)
                     yield made
 
 
