@@ -163,6 +163,10 @@ def test_a_kernel_that_has_not_the_congestion_control_says_which_it_has(link):
         (["link.toml", "--attach", "phone", "phone", "--", "true"], "--attach needs NODE=NETNS, not 'phone'"),
         (["link.toml", "--view", "phone", "--", "true"], "--view draws in a terminal, and this is none: use --web"),
         (["--replay", "nowhere"], "nowhere/live.json: No such file or directory"),
+        (["--trace", "nowhere", "--", "true"], "nowhere cannot be read: No such file or directory"),
+        (["--trace", "latin1.trace", "--", "true"], "latin1.trace is no text: it is not UTF-8"),
+        (["--trace", "/dev/zero", "--", "true"], "/dev/zero is larger than 1024 MB"),
+        (["--trace", "ns2.toml", "--", "true"], 'line 1 of the trace: "profile = "ns2"" is no whole number'),
         (["ns2.toml", "phone", "--", "true"], 'profile "ns2" counts packets and cannot carry real ones'),
         (
             ["ewa.toml", "phone", "--", "true"],
@@ -174,6 +178,7 @@ def test_a_kernel_that_has_not_the_congestion_control_says_which_it_has(link):
 def test_what_cannot_run_is_said_before_anything_is_made(words, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("link.toml").write_text(LINK)
+    Path("latin1.trace").write_bytes(b"\xb5\n")
     Path("ns2.toml").write_text('profile = "ns2"\n' + LINK)
     Path("ewa.toml").write_text(LINK.replace('queue.droptail.limit = "30 kB"', 'queue = "ewa"'))
     done = command(*words)

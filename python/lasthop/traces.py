@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BYTES", "About", "about", "converted", "draw", "read"]
+__all__ = ["BYTES", "About", "about", "converted", "draw", "read", "text_of"]
 
 #: How many bytes an opportunity carries.
 BYTES = 1504
@@ -58,9 +58,7 @@ def read(path: str | Path) -> np.ndarray:
     from lasthop.errors import ScenarioError
     from lasthop.scenario import load
 
-    text = _text(Path(path))
-    # A text without an end of line could be a name.
-    text = text if text.endswith("\n") or not text else f"{text}\n"
+    text = text_of(Path(path))
     link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "trace": {"down": text}}
     try:
         core = load({"duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]})
@@ -70,18 +68,23 @@ def read(path: str | Path) -> np.ndarray:
     return np.fromstring(core["link"][0]["trace"]["down"], dtype=np.int64, sep="\n")
 
 
-def _text(path: Path) -> str:
-    """The text of a file, with its ends of lines as they are."""
+def text_of(path: Path) -> str:
+    """The text of a trace as a scenario takes it: with its ends of lines as they are, and one at its end.
+
+    Raises ValueError with the file if it is too large, or no text.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise ValueError(f"{path} is larger than {_MOST_BYTES >> 20} MB")
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text: it is not UTF-8") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    # Without an end of line it could be a name.
+    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def _rates(times: np.ndarray, window_ms: int) -> np.ndarray:
@@ -200,7 +203,7 @@ def _series(path: Path) -> tuple[list[Decimal], list[Decimal], list[int]]:
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file, each with its line."""
-    reader = csv.reader(_text(path).splitlines())
+    reader = csv.reader(text_of(path).splitlines())
     try:
         for row in reader:
             yield reader.line_num, row

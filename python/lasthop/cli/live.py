@@ -155,6 +155,7 @@ def _pair(option: str, form: str, text: str, *, needed: bool = True) -> tuple[st
 
 def _traced(asked: dict[str, Any]) -> Scenario:
     """The scenario of two traces: mm-delay and mm-link in one."""
+    from lasthop.errors import ScenarioError
     from lasthop.live_runs import hosts
 
     queue: Any = asked["queue"] or "droptail"
@@ -163,7 +164,12 @@ def _traced(asked: dict[str, Any]) -> Scenario:
             queue = json.loads(queue)
         except ValueError as error:
             raise click.UsageError(f"--queue is no JSON: {error}") from None
-    return hosts.traced(asked["trace"], asked["uplink"] or asked["trace"], asked["delay"] or "0 s", queue)
+    try:
+        return hosts.traced(asked["trace"], asked["uplink"] or asked["trace"], asked["delay"] or "0 s", queue)
+    except ScenarioError:
+        raise
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _enter(scenario: Scenario, options: dict[str, Any], asked: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lasthop import files
+from lasthop import files, traces
 from lasthop.errors import ScenarioError
 from lasthop.scenario import Scenario, from_text, load
 
@@ -60,10 +60,7 @@ def with_hosts(
 
 def traced(down: Path, up: Path, delay: str, queue: Any) -> Scenario:
     """A link that follows two traces, as mm-delay and mm-link make one."""
-    texts = {}
-    for direction, path in (("down", down), ("up", up)):
-        with files.named(path):
-            texts[direction] = path.read_text(encoding="utf-8", errors="replace")
+    texts = {"down": traces.text_of(down), "up": traces.text_of(up)}
     link = {"name": "link", "between": [OTHER, TRACED], "trace": texts, "delay": delay, "queue": queue}
     hosts = [{"node": OTHER}, {"node": TRACED}]
     return load({"name": down.stem, "link": [link], "live": {"host": hosts}})

@@ -24,7 +24,7 @@ pub enum ReadError {
     /// It is neither pcapng nor pcap, or it is damaged.
     #[error("this is no capture in the format pcapng or pcap, or it is damaged: {0}")]
     Format(String),
-    /// It ends in the middle of a packet, after so many.
+    /// It ends in the middle of a packet, after this number of whole ones.
     #[error(
         "the capture ends in the middle of a packet, after {0} whole ones: it was cut, or is still being written. \
          Wireshark's `editcap CAPTURE WHOLE` writes a file of the whole ones"
@@ -76,7 +76,7 @@ fn damaged(error: impl ToString) -> ReadError {
     ReadError::Format(error.to_string())
 }
 
-/// What is wrong behind so many whole packets.
+/// What is wrong behind this number of whole packets.
 fn damaged_behind(packets: u64, error: impl Error) -> ReadError {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
     match cause.map(std::io::Error::kind) {
