@@ -80,6 +80,17 @@ fn each_handover_comes_when_geometry_says() {
 }
 
 #[test]
+fn time_in_another_system_is_none_at_another_rnc() {
+    // As above, with 20 s for the relocation and the WLAN at 2.2 km: at 97.082 s, to the WLAN at 97.3 s; at 127.546 s, back at 127.8 s, for
+    // 500 ms. From 128.3 s on the terminal is at cells of the other RNC for 20 s without a break: relocation at 148.3 s, for 100 ms.
+    let text =
+        DRIVE.replace("relocation.held = \"5 s\"", "relocation.held = \"20 s\"").replace("\"3 km\"", "\"2.2 km\"");
+    let results = run(&text, 1);
+    assert_eq!(changes(&results, "other_system"), [(97.3, 1.0), (127.8, 0.0)]);
+    assert_eq!(changes(&results, "rnc"), [(148.4, 1.0)]);
+}
+
+#[test]
 fn packets_come_by_the_rnc_that_serves() {
     let results = run(DRIVE, 1);
     let links = results.table("links").unwrap();
