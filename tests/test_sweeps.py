@@ -520,6 +520,7 @@ def test_force_deletes_nothing_outside_the_folder(whole, tmp_path):
         b'{"run": -1, "plan": "PLAN", "packet_hops": 0, "tables": {}}',
         b'{"run": 1, "plan": "other", "packet_hops": 0, "tables": {}}',
         b"\xff",
+        b"[" * 100_000,
     ],
 )
 def test_a_whole_record_of_something_else_is_refused(tmp_path, head):
@@ -531,6 +532,18 @@ def test_a_whole_record_of_something_else_is_refused(tmp_path, head):
         journal.write(frame + head + b"body")
     with pytest.raises(files.OutputRefused, match=r"0-of-2\.journal has runs of another plan"):
         lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+
+
+@pytest.mark.parametrize("length", ["100", "-5", "1" + 14 * "0", "1" + 30 * "0"])
+def test_a_whole_record_without_tables_is_refused(tmp_path, length):
+    head = b'{"run": 1, "plan": "a plan", "packet_hops": 0, "tables": {"flows": %s}}' % length.encode()
+    frame = struct.pack("<8sIQI", b"lasthop2", len(head), 4, zlib.crc32(b"body", zlib.crc32(head)))
+    (tmp_path / "all.journal").write_bytes(frame + head + b"body")
+    with (
+        (tmp_path / "all.journal").open("rb") as file,
+        pytest.raises(lh.RunError, match="run 1 has no tables that can"),
+    ):
+        record.read(file, 0, 1)
 
 
 def test_a_sweep_may_have_more_shards_than_a_process_may_open_files(tmp_path):

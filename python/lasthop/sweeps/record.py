@@ -109,7 +109,7 @@ def _head(text: bytes) -> Head:
     other = Head(-1, "another version of lasthop", 0, {})
     try:
         head = Head(**json.loads(text))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return other
     ours = isinstance(head.run, int) and isinstance(head.packet_hops, int) and isinstance(head.tables, dict)
     return head if ours and all(isinstance(length, int) for length in head.tables.values()) else other
@@ -123,6 +123,10 @@ def read(file: IO[bytes], begin: int, run: int) -> tuple[Head, dict[str, pa.Tabl
     mark, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size).ljust(_FRAME.size))
     if mark != _MARK or (head := _head(file.read(head_length))).run != run:
         raise RunError(f"{file.name} was changed meanwhile: the record of run {run} is no longer where it was")
-    body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
-    source = pa.BufferReader(body)
-    return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}
+    try:
+        body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
+        source = pa.BufferReader(body)
+        return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}
+    except (pa.ArrowException, OSError, OverflowError) as error:
+        # Its check was right, so this is how it was written.
+        raise RunError(f"{file.name}: the record of run {run} has no tables that can be read: {error}") from None
