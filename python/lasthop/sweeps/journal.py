@@ -130,14 +130,10 @@ class Journals:
         """
         finished = ((run, int(self._file[run])) for run in range(len(self._file)) if self._file[run] >= 0)
         for place, those in groupby(finished, key=lambda one: one[1]):
-            path = self._paths[place]
-            with ExitStack() as stack:
-                with files.named(path):
-                    file = stack.enter_context(path.open("rb"))
+            # Closing a file may fail too.
+            with files.named(path := self._paths[place]), path.open("rb") as file:
                 for run, _ in those:
-                    with files.named(path):
-                        made = record.read(file, int(self._begin[run]), run)
-                    yield made
+                    yield record.read(file, int(self._begin[run]), run)
 
 
 def _copied(path: Path, folder: Path) -> Path:

@@ -123,8 +123,9 @@ def read(file: IO[bytes], begin: int, run: int) -> tuple[Head, dict[str, pa.Tabl
     mark, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size).ljust(_FRAME.size))
     if mark != _MARK or (head := _head(file.read(head_length))).run != run:
         raise RunError(f"{file.name} was changed meanwhile: the record of run {run} is no longer where it was")
+    packed = file.read(body_length)
     try:
-        body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
+        body = pa.Codec("zstd").decompress(packed, sum(head.tables.values()))
         source = pa.BufferReader(body)
         return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}
     except (pa.ArrowException, OSError, OverflowError) as error:
