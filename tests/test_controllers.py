@@ -235,6 +235,14 @@ def test_a_wrong_answer_ends_the_run_and_names_place_and_instant(folder, lasthop
     assert not (folder / "out").exists() or not list((folder / "out").iterdir())
 
 
+def test_a_local_class_of_the_other_kind_is_named():
+    class Local(lh.MediaController):
+        pass
+
+    with pytest.raises(lh.ScenarioError, match="Local is no class derived from lasthop"):
+        lh.run(scenario(Local))
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -96,6 +96,8 @@ def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
     written = lasthop("new", "two-flows", "-o", "-")
     assert written.stdout.startswith("#:schema ") and not list(tmp_path.iterdir())
     assert lasthop("check", "-", given=written.stdout).stdout.startswith("-: valid: ")
+    for nothing in ("", " \n"):
+        assert "<stdin> is empty" in lasthop("check", "-", given=nothing).stderr
     assert "download" in lasthop("run", "-", given=PLAIN).stdout
     assert "<stdin> is larger than 16 MB" in lasthop("check", "-", given="#" * 16_000_001).stderr
     wrong = lasthop("run", "-", given=PLAIN.replace("rate", "rat"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lasthop.stats import number, waited, welch, with_half
+from lasthop.stats import bootstrap, estimate, number, waited, welch, with_half
 from scipy import stats
 
 
@@ -45,3 +45,29 @@ def test_a_difference_of_means_leaves_out_what_is_missing():
     assert welch([*one, None, float("nan")], [float("nan"), *other]) == ours
     nothing = welch([float("nan")], other)
     assert nothing.n == 0 and str(nothing) == "–"
+
+
+@pytest.mark.parametrize("value", [0.7, 0.1, 1 / 3, 1776.9517, 1e-9])
+@pytest.mark.parametrize("n", [2, 3, 6, 7, 20])
+def test_the_mean_of_equal_values_is_that_value(value, n):
+    mean = estimate([value] * n)
+    assert (mean.mean, mean.half) == (value, 0)
+    difference = welch([value] * n, [value] * (n + 3))
+    assert (difference.mean, difference.half) == (0, 0)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
+def test_a_mean_is_the_mean(values):
+    said = estimate([None, *values, None])
+    scale = max(map(abs, values)) + 1e-300
+    assert said.mean == pytest.approx(sum(values) / len(values), abs=1e-12 * scale)
+    assert said.half == pytest.approx(
+        stats.t.ppf(0.975, len(values) - 1) * stats.sem(values), rel=1e-6, abs=1e-12 * scale
+    )
+
+
+def test_infinite_values_are_written():
+    assert [number(value) for value in (float("inf"), -float("inf"))] == ["∞", "−∞"]
+    assert str(estimate([float("inf"), 1.0])) == "∞"
+    assert str(estimate([1.0, float("inf")])) == "∞"
+    assert str(bootstrap(lambda drawn: float("inf") if 0 in drawn else 1.0, 3)) == "∞"

@@ -152,6 +152,8 @@ def test_rows_of_a_figure_are_as_high_as_one():
         ("queue_packets", "queue (packets)"),
         ("x_m", "x (m)"),
         ("goodput_kbps", "goodput (kbit/s)"),
+        ("capacity_bytes_per_s", "capacity (B/s)"),
+        ("tcp_packets_per_s", "tcp (packets/s)"),
     ],
 )
 def test_axes_have_quantity_and_unit(name, said):

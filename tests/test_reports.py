@@ -80,6 +80,15 @@ def test_a_picture_has_room_for_many_lines(tmp_path):
     assert max(one["ratio"] for one in made) > 75 / 180
 
 
+def test_times_of_long_runs_are_told_apart():
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    axes.plot([2999.85, 2999.9, 2999.95], [1.234567, 2.0, 3.0])
+    series = charts(axes.figure)[0]["series"][0]
+    assert (series["x"], series["y"][0]) == ([2999.85, 2999.9, 2999.95], 1.2346)
+
+
 def test_a_name_that_begins_with_an_underscore_is_in_the_list_of_names():
     from lasthop.report.runs import _alt
 

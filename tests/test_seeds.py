@@ -71,8 +71,25 @@ def test_a_folder_of_several_runs_gives_the_one_that_is_chosen(three):
         lh.Result.load(folder)
     with pytest.raises(ValueError, match="no run with seed 4"):
         lh.Result.load(folder, seed=4)
+    with pytest.raises(ValueError, match="no run with seed '1', only 1, 2, 3"):
+        lh.Result.load(folder, seed="1")
     second, again = lh.Result.load(folder, seed=2), lh.run(scenario, seed=2)
     assert second == again and second.seed == 2
+
+
+def test_seeds_with_gaps_are_listed(tmp_path):
+    lh.replicate(lh.load(RARE).with_({"duration": "1 s"}), seeds=[7, 3, 5]).save(tmp_path / "runs")
+    with pytest.raises(ValueError, match=r"choose one by its seed, [357], [357], [357]$"):
+        lh.Result.load(tmp_path / "runs")
+
+
+@pytest.mark.parametrize("manifest", ['{"tables": 3}', '{"tables": {}, "seeds": []}', '{"tables": [], "seeds": [1]}'])
+def test_a_damaged_manifest_is_named(lasthop, manifest):
+    (lasthop.folder / "damaged").mkdir()
+    (lasthop.folder / "damaged" / "manifest.json").write_text(manifest)
+    for call in (["report", "damaged"], ["compare", "damaged", "damaged"]):
+        said = lasthop(*call, code=2).stderr
+        assert "damaged holds no" in said and "Traceback" not in said
 
 
 def test_pictures_and_pages_are_of_one_seed(three, lasthop):

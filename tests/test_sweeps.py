@@ -209,8 +209,32 @@ def test_many_flows_are_told_by_their_mean():
     s = lh.sweep({**data, "flow": flows}, vary={"link.radio.delay": ["1 ms", "2 ms"]}, seeds=2)
     mean = next(row for row in s.summary.rows() if row["metric"] == "goodput_kbps")
     assert mean["flow"] == ""
-    assert 'a line is the mean of 9 flows: Sweep.means("flows", by=["flow"]) has each' in repr(s)
+    assert 'a line is the mean of up to 9 flows: Sweep.means("flows", by=["flow"]) has each' in repr(s)
     assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
+
+
+def test_drops_of_many_flows_count_those_without_any():
+    """Ten flows of which at a higher rate fewer lose packets: the mean over all ten is a tenth of all drops."""
+    flows = [
+        {
+            "name": str(n),
+            "from": "server",
+            "to": "mobile",
+            "transport": {"udp": {}},
+            "source": {"onoff": {"rate": "500 kbit/s"}},
+        }
+        for n in range(10)
+    ]
+    link = {"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}
+    link["queue"] = {"droptail": {"limit": "5 packets"}}
+    data = {"duration": "2 s", "link": [link], "flow": flows}
+    s = lh.sweep(data, vary={"link.radio.rate": ["1 Mbit/s", "3.5 Mbit/s"]}, seeds=3)
+    assert len({(row["link.radio.rate"], row["flow"], row["seed"]) for row in s.drops.rows()}) < 60, "some lose none"
+    said = [row for row in s.summary.rows() if (row["table"], row["metric"]) == ("drops", "packets")]
+    for row in said:
+        here = s.drops.where(**{"link.radio.rate": row["link.radio.rate"]})
+        assert row["mean"] == pytest.approx(here["packets"].sum() / 3 / 10)
+    assert said[1]["difference"] == pytest.approx(said[1]["mean"] - said[0]["mean"])
 
 
 def test_points_at_which_all_seeds_gave_the_same_are_named():
@@ -219,6 +243,10 @@ def test_points_at_which_all_seeds_gave_the_same_are_named():
     loss = [{"bernoulli": {"p": 0.1}}, {"list": {"drop": [3]}}]
     s = lh.sweep({"duration": "5 s", "link": [link], "flow": [flow]}, vary={"link.radio.loss": loss}, seeds=3)
     assert [*s.repeating] == [s.points[1]]
+    alone = {"duration": "10 s", "link": [link], "flow": [{"from": "server", "to": "mobile"}]}
+    # Not all equal numbers of three seeds have a mean that is a third of their sum to the last bit.
+    alike = lh.sweep(alone, vary={"link.radio.delay": [f"{n} ms" for n in range(20, 30)]}, seeds=3)
+    assert len(alike.repeating) == 10
     said = repr(s).replace("\n", " ")
     assert "all seeds gave the same numbers at link.radio.loss = {list = {drop = [3]}}: nothing random" in said
 

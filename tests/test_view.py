@@ -103,6 +103,37 @@ def test_what_waits_is_what_the_queue_holds(begin):
     assert np.median(lengths) > 20
 
 
+def test_what_stands_in_front_of_a_radio_waits():
+    """An up-link of 1.5 Mbit/s to satellites is never idle here: a packet or two are on it, all others wait."""
+    scenario = view.recording(lh.load(TEMPLATES / "satellite.toml").with_({"duration": "25 s"}))
+    result = lh.run(scenario)
+    way = legs(result.packets, [], 20.0, 25.0, 10**6, result.series)
+    queues = result.series.where(kind="link", quantity="queue_packets")
+    busy = [row for row in queues if 20.5 < row["time_s"] < 24.5 and row["value"] > 20]
+    assert busy
+    for row in busy:
+        node = row["name"].removesuffix(" up")
+        here = np.array([way.nodes[way.hops[hop][0]] == node for hop in way.hop]) & ~way.dropped
+        there = here & (way.left <= row["time_s"]) & (way.came > row["time_s"])
+        waiting = there & (way.came - way.flight > row["time_s"])
+        assert abs(waiting.sum() - row["value"]) <= 3, row
+
+
+def test_means_are_drawn_over_their_intervals():
+    result = lh.run(view.recording(chain()).with_({"record.series": "0.5 s"}))
+    curves = {curve["label"]: curve for curve in view._curves(result, 0.6, 1.2)}
+    throughput = curves["throughput (kbit/s)"]
+    # Up to 1 s, and up to 1.5 s, within which the end lies.
+    assert (throughput["step"], throughput["lines"][0]["x"]) == (-1, [0.4, 0.9])
+    assert all(curve["step"] == 1 for label, curve in curves.items() if not label.startswith("throughput"))
+
+
+def test_a_run_in_which_nothing_was_sent_is_told(tmp_path):
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s"}
+    with pytest.raises(ValueError, match="no packet was sent"):
+        view.write_view(lh.run(view.recording(lh.load(duration="1 s", link=[link]))), tmp_path / "view.html")
+
+
 def test_a_part_of_the_run_and_the_first_hops_of_many():
     result = lh.run(view.recording(chain()))
     way = of(result, begin=1.0, end=1.5)

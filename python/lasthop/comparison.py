@@ -57,7 +57,7 @@ class Stored:
                 f"{folder} is no folder of a stored run: expected one that `lasthop run -o` or `lasthop sweep` wrote"
             )
         manifest = files.manifest(folder)
-        if "tables" not in manifest:
+        if not (isinstance(manifest.get("tables"), dict) and manifest.get("seeds")):
             raise ValueError(f"{folder} holds no whole result of `lasthop run` or `lasthop sweep`")
         return cls(folder, manifest)
 

@@ -254,8 +254,11 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
     """
     bases = {kind.__name__: kind for kind in (Controller, MediaController)}
     wanted = (bases[base],) if base else tuple(bases.values())
-    if (kind := _last(name)) and issubclass(kind, wanted):
-        return kind
+    names = " or ".join(f"lasthop.{kind.__name__}" for kind in wanted)
+    if kind := _last(name):
+        if issubclass(kind, wanted):
+            return kind
+        raise ValueError(f"{name} is no class derived from {names}")
     module, colon, path = name.partition(":")
     if not (module and colon and path):
         raise ValueError(f'{name!r} names no class: write "module:Class"')
@@ -265,7 +268,6 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
             raise ValueError(f"{module} has no {path}")
         found = getattr(found, part)
     if not (isinstance(found, type) and issubclass(found, wanted)):
-        names = " or ".join(f"lasthop.{kind.__name__}" for kind in wanted)
         raise ValueError(f"{name} is no class derived from {names}")
     return found
 

@@ -251,15 +251,14 @@ class Result:
         made_by = manifest.get("made_by")
         if "tables" not in manifest and made_by in _RUNNERS:
             raise ValueError(f"{folder} holds no whole result: whoever wrote it was interrupted")
-        if "tables" not in manifest or "simulated_s" not in manifest:
+        whole = isinstance(manifest.get("tables"), dict) and manifest.get("seeds")
+        if not whole or "simulated_s" not in manifest:
             raise ValueError(f"{folder} holds no run: `{made_by}` wrote it")
         seeds = manifest["seeds"]
         if len(seeds) > 1 and seed is None:
-            raise ValueError(
-                f"{folder} holds {len(seeds)} runs: choose one by its seed, from {seeds[0]} to {seeds[-1]}"
-            )
+            raise ValueError(f"{folder} holds {len(seeds)} runs: choose one by its seed, {_seeds(seeds)}")
         if seed is not None and seed not in seeds:
-            raise ValueError(f"{folder} holds no run with seed {seed}, only {', '.join(map(str, seeds))}")
+            raise ValueError(f"{folder} holds no run with seed {seed!r}, only {', '.join(map(str, seeds))}")
         chosen = seeds[0] if seed is None else seed
         types = manifest.get("columns", {})
         tables = {name: read_table(folder / file, types=types.get(name)) for name, file in manifest["tables"].items()}
@@ -279,6 +278,11 @@ class Result:
             packet_hops=spent["packet_hops"],
             session_changes=manifest.get("session_changes", ()),
         )
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    in_order = [*range(seeds[0], seeds[0] + len(seeds))]
+    return f"from {seeds[0]} to {seeds[-1]}" if len(seeds) > 2 and seeds == in_order else ", ".join(map(str, seeds))
 
 
 def _no_table(name: str, tables: Mapping[str, Table]) -> str:

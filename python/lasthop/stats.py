@@ -107,10 +107,10 @@ def welch(one: Iterable[float | None], other: Iterable[float | None], level: flo
     n = min(len(sample) for sample in samples)
     if n == 0:
         return Estimate(math.nan, math.nan, 0, level)
-    mean = float(samples[1].mean() - samples[0].mean())
+    mean = float(_mean(samples[1]) - _mean(samples[0]))
     if n < 2:
         return Estimate(mean, math.nan, n, level)
-    errors = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
+    errors = [float(((sample - _mean(sample)) ** 2).sum()) / (len(sample) - 1) / len(sample) for sample in samples]
     if not sum(errors):
         return Estimate(mean, 0.0, n, level)
     freedom = sum(errors) ** 2 / sum(e**2 / (len(s) - 1) for e, s in zip(errors, samples, strict=True))
@@ -130,7 +130,7 @@ def intervals(values: Array, level: float = 0.95) -> tuple[Array, Array, Array]:
     there = ~np.isnan(values)
     n = there.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(there, values, 0.0).sum(axis=-1) / n
+        mean = _mean(values)
         squares = (np.where(there, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
         error = np.sqrt(squares / (n - 1) / n)
     few = n < 2
@@ -138,6 +138,18 @@ def intervals(values: Array, level: float = 0.95) -> tuple[Array, Array, Array]:
         return mean, np.full_like(mean, math.nan), n
     half = np.where(few, math.nan, _t_quantile(np.maximum(n - 1, 1), 0.5 + level / 2) * np.where(few, 0.0, error))
     return mean, half, n
+
+
+def _mean(values: Array) -> Array:
+    """The mean over the last axis of what is there: of equal values that value, to the last bit."""
+    import numpy as np
+
+    there = ~np.isnan(values)
+    n = there.sum(axis=-1)
+    mean = np.where(there, values, 0.0).sum(axis=-1) / n
+    # What the sum's rounding has left out.
+    near = np.where(there & np.isfinite(values), values - mean[..., None], 0.0).sum(axis=-1) / n
+    return np.where(np.isfinite(mean), mean + near, mean)
 
 
 def bootstrap(statistic: Callable[[Sequence[int]], float], runs: int, level: float = 0.95) -> Estimate:
@@ -152,7 +164,10 @@ def bootstrap(statistic: Callable[[Sequence[int]], float], runs: int, level: flo
     if runs < 2 or math.isnan(whole):
         return Estimate(whole, math.nan, runs, level)
     draws = np.random.default_rng(0).integers(runs, size=(DRAWS, runs))
-    variance = float(np.nanvar([statistic(drawn) for drawn in draws], ddof=1)) * runs / (runs - 1)
+    drawn = np.array([statistic(drawn) for drawn in draws])
+    if np.isinf(drawn).any():
+        return Estimate(whole, math.nan, runs, level)
+    variance = float(np.nanvar(drawn, ddof=1)) * runs / (runs - 1)
     return Estimate(whole, _student(runs - 1, level) * math.sqrt(variance), runs, level)
 
 
@@ -178,7 +193,7 @@ def with_half(mean: float, half: float) -> str:
     """The mean and its half-width, both to the place of the half-width's second digit."""
     if math.isnan(mean):
         return "–"
-    if math.isnan(half):
+    if not (math.isfinite(half) and math.isfinite(mean)):
         return number(mean)
     if half <= 1e-9 * abs(mean):
         return f"{number(mean)} ±0"
@@ -205,6 +220,8 @@ def number(value: float | int | None, places: int | None = None) -> str:
         return "–"
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if places is None:
         if value and abs(value) < _LEAST:
             return _tiny(value)

@@ -172,7 +172,8 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     parts.append(_transfers_of_points(sweep, against))
     of_many = [(table, one) for table, one in (("flows", "flow"), ("links", "link")) if sweep.by(table) == ()]
     each = [
-        f'a line is the mean of {len(sweep.grid(table).things)} {table}: Sweep.means("{table}", by=["{one}"]) has each'
+        f"a line is the mean of up to {len(sweep.grid(table).things)} {table}: "
+        f'Sweep.means("{table}", by=["{one}"]) has each'
         for table, one in of_many
     ]
     together = "\n".join(map(fitted, each))
@@ -232,8 +233,9 @@ def _plain(value: Any) -> str:
 
 
 def _busy(links: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The links that carried a packet, or dropped one."""
-    return [row for row in links if any(getattr(row[name], "mean", row[name]) for name in ("packets", "drops"))]
+    """The links that carried a part of a packet, hold one, or dropped one."""
+    said = ("packets", "drops", "utilisation_pct", "queue_packets")
+    return [row for row in links if any(getattr(row.get(name), "mean", row.get(name)) for name in said)]
 
 
 #: More flows of one kind are shown by those with the highest, the median and the lowest goodput.

@@ -96,7 +96,8 @@ impl Plan {
             None => {}
         }
         let listed = listed(&scenario, options.node.as_deref());
-        if !has_own_program && listed.iter().all(|host| host.run.is_empty()) {
+        // Where a namespace of the user's is attached its programs may run already.
+        if !has_own_program && options.attach.is_empty() && listed.iter().all(|host| host.run.is_empty()) {
             return Err("nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND".to_owned());
         }
         if let Some(node) = options.attach.keys().find(|node| !listed.iter().any(|host| host.node == **node)) {

@@ -56,7 +56,10 @@ def scenario(file: Path) -> Scenario:
     data = sys.stdin.buffer.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise ScenarioError(f"<stdin> is larger than {MOST_BYTES // 1_000_000} MB; is it a scenario?")
-    return from_text(data.decode(errors="surrogateescape"), origin="<stdin>")
+    text = data.decode(errors="surrogateescape")
+    if not text.removeprefix("\ufeff").strip():
+        raise ScenarioError("<stdin> is empty; expected a scenario (`lasthop new` writes one to start from)")
+    return from_text(text, origin="<stdin>")
 
 
 #: Write even where something else stands.

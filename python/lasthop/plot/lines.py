@@ -116,7 +116,8 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
         if kind == "flow":
             # A rate is of the interval before its time.
             mine = mine[times[mine] > starts[name] if is_rate else times[mine] >= starts[name]]
-        if len(mine) > 1:
+        # A rate has a beginning, too.
+        if len(mine) > (0 if is_rate else 1):
             several = receivers[name] if kind == "flow" else 0
             yield Line(
                 label,

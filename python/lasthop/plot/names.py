@@ -16,6 +16,8 @@ _UNITS = {
     "db": "dB",
     "dbm": "dBm",
     "m": "m",
+    "bytes_per_s": "B/s",
+    "packets_per_s": "packets/s",
 }
 _QUANTILES = {"p50": "median ", "p95": "95th percentile of ", "mean": "mean "}
 _WORDS = {
@@ -33,6 +35,8 @@ def quantity_label(name: str) -> str:
     words = name.split("_")
     quantile = _QUANTILES.get(words[-1], "")
     words = words[:-1] if quantile else words
+    if words[-3:-1] in (["bytes", "per"], ["packets", "per"]) and words[-1] == "s":
+        words = [*words[:-3], "_".join(words[-3:])]
     unit = _UNITS.get(words[-1]) if len(words) > 1 else None
     if words == ["queue", "ms"]:
         words = ["queueing", "delay", "ms"]

@@ -211,7 +211,11 @@
     box.addEventListener("keydown", event => {
       const {min, max} = u.scales.x, key = event.key;
       const zoom = {"+": 0.25, "=": 0.25, "-": -0.5}[key];
-      if (zoom !== undefined) u.setScale("x", {min: min + (max - min) * zoom, max: max - (max - min) * zoom});
+      if (zoom !== undefined) {
+        const [to, from] = chart.x.log ? [Math.log, Math.exp] : [x => x, x => x];
+        const low = to(min), high = to(max), by = (high - low) * zoom;
+        u.setScale("x", {min: from(low + by), max: from(high - by)});
+      }
       else if (key === "0" || key === "Escape") whole(u);
       else if (key === "ArrowLeft" || key === "ArrowRight") {
         const left = u.cursor.left < 0 ? 0 : u.cursor.left + (key === "ArrowRight" ? 1 : -1) * u.over.clientWidth / 60;

@@ -18,6 +18,8 @@ Chart = dict[str, Any]
 
 #: Digits that values keep on the way to the page.
 DIGITS = 5
+#: Those of places on the x axis, which tell samples apart.
+PLACES = 10
 
 #: What dashes are called, and how long they are.
 _DASHES: Mapping[str, Sequence[float]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}
@@ -148,7 +150,8 @@ def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -
     # A point without an x would lie at 0 on the page.
     order = [n for n in np.argsort(x, kind="stable") if math.isfinite(x[n])]
     columns = {"x": x, "y": y} | {end: values for end, values in ends.items() if len(values) == len(x)}
-    return made | {key: [_short(part[n]) for n in order] for key, part in columns.items()}
+    digits = {"x": PLACES}
+    return made | {key: [_short(part[n], digits.get(key, DIGITS)) for n in order] for key, part in columns.items()}
 
 
 def _dash(line: Any) -> Sequence[float] | None:
@@ -266,6 +269,6 @@ def _word(text: Any) -> dict[str, Any] | None:
     }
 
 
-def _short(value: float) -> float | None:
+def _short(value: float, digits: int = DIGITS) -> float | None:
     """A number in as many digits as are read."""
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -33,7 +33,7 @@ class Grid:
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
     their mean; by their sum if ``total``. In a table of counts what has no row is none; ``flows`` says for each flow
-    at which points it is, since elsewhere there is nothing to count.
+    at which points it is, since elsewhere there is nothing to count. ``finest`` are all names that things may have.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Grid:
         *,
         total: bool = False,
         flows: Mapping[str, Array] | None = None,
+        finest: Sequence[str] = (),
     ) -> None:
         import numpy as np
 
@@ -60,6 +61,20 @@ class Grid:
         point = vary.points_of({key: columns.column(key) for key in vary.keys})
         self._shape = (vary.points, len(self.things), len(seeds))
         self._cells = np.ravel_multi_index((point, thing, seed), self._shape)
+        self._parts = self._parts_of(thing, finest) if flows is not None and not total else None
+
+    def _parts_of(self, thing: Array, finest: Sequence[str]) -> Array | None:
+        """How many things each consists of at each point, where several have rows without names of their own."""
+        import numpy as np
+
+        if not {*finest} - self._names:
+            return None
+        distinct, part = _distinct(self._read(finest))
+        parts = np.zeros(self._shape[:2])
+        for one, row in zip(distinct, np.unique(part, return_index=True)[1], strict=True):
+            # Some drops are of no flow in the table, such as those of signalling.
+            parts[:, thing[row]] += (self._flows or {}).get(one.get("flow", ""), np.ones(len(parts), bool))
+        return parts[..., None]
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
         return read_table(self._path, columns, self._types).to_arrow()
@@ -89,6 +104,8 @@ class Grid:
         sums = np.bincount(self._cells[there], column[there], minlength=size)
         with np.errstate(invalid="ignore"):
             means = (sums / counts).reshape(self._shape)
+            if self._parts is not None:
+                return sums.reshape(self._shape) / self._parts
         if self._flows is not None:
             for place, thing in enumerate(self.things):
                 # Some drops are of no flow in the table, such as those of signalling.

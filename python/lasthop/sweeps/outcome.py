@@ -245,7 +245,8 @@ class Sweep:
             if columns.get(name) != "string":
                 raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(known)}")
         flows = self._flows if table in COUNTS else None
-        return Grid(self.folder / self.files[table], columns, self._vary, self.seeds, chosen, total=total, flows=flows)
+        path = self.folder / self.files[table]
+        return Grid(path, columns, self._vary, self.seeds, chosen, total=total, flows=flows, finest=known)
 
     @cached_property
     def _flows(self) -> Mapping[str, Any]:

@@ -32,6 +32,9 @@ CURVES = {
     "arrival_kbps": "throughput (kbit/s)",
 }
 
+#: Those that are means over the interval before the time of a sample; others are as they are at it.
+MEANS = {"arrival_kbps"}
+
 #: The most lines of one of these.
 LINES = 8
 
@@ -52,6 +55,8 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
     Of more than 200,000 hops the first are taken, and the page says so; ``begin`` and ``end`` choose a part, in s.
     """
     if "packets" not in result.tables or "forwarded" not in set(result.packets["event"].tolist()):
+        if "packets" in result.tables and not len(result.packets):
+            raise ValueError("no packet was sent in this run")
         raise ValueError(
             "the run has no hops of packets: record them (record.hops = true), or `lasthop view` the scenario"
         )
@@ -110,6 +115,9 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
         series = result.series.where(quantity=quantity)
         names, times, values = series["name"], series["time_s"], series["value"]
         there = (times >= begin) & (times <= end)
+        if quantity in MEANS and (times > end).any():
+            # The end lies within the interval of the next sample.
+            there |= times == times[times > end].min()
         highest: dict[str, float] = {}
         for name, value in zip(names[there].tolist(), values[there].tolist(), strict=True):
             highest[name] = max(value, highest.get(name, value))
@@ -124,7 +132,7 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
             for name in telling[:LINES]
         ]
         if lines:
-            made.append({"label": label, "of": len(telling), "lines": lines})
+            made.append({"label": label, "of": len(telling), "lines": lines, "step": -1 if quantity in MEANS else 1})
     return made
 
 

@@ -22,6 +22,8 @@ NO_LOSS = {"no_members"}
 
 #: Parts of the time in each of which the shortest passage of a hop is looked for: links may change.
 PARTS = 100
+#: Where even the shortest passage takes this many times that of the run, a queue stands.
+QUEUED = 4.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Legs:
     #: When each left the node, and when it came to the next or was dropped.
     left: Array
     came: Array
-    #: How long it flew: what its link takes, or the shortest passage of the hop about that time. Before it, it waited.
+    #: How long it flew: what its link takes; or the shortest passage of the hop about that time, or that of the run if
+    #: a queue stood all that time. Before it, it waited.
     flight: Array
     #: The hop and the flow by place, whether it was dropped, and whether it carries data.
     hop: Array
@@ -66,7 +69,10 @@ def legs(
     hops: dict[tuple[int, int], int] = {}
     places = {flow: place for place, flow in enumerate(dict.fromkeys(flows))}
     near = {frozenset(link) for link in links}
+    shortest: dict[tuple[str, str], float] = {}
     for left, came, one, other, flow, dropped, data, size in _each(packets, near):
+        if not dropped:
+            shortest[one, other] = min(came - left, shortest.get((one, other), came - left))
         # What had left before the begin may wait or fly at it.
         if left > end or came < begin:
             continue
@@ -89,7 +95,8 @@ def legs(
     columns = {name: values[order] for name, values in columns.items()}
     names = [*nodes]
     known = passages(series, [(names[one], names[other]) for one, other in hops]) if series else {}
-    flight = _flights(columns, known, columns.pop("size"), begin, end)
+    least = [shortest.get((names[one], names[other]), 0.0) for one, other in hops]
+    flight = _flights(columns, known, least, columns.pop("size"), begin, end)
     return Legs(names, [*hops], [*places], flight=flight, **columns)
 
 
@@ -135,7 +142,14 @@ def _beyond(place: str) -> str:
     return link if way == "down" else place
 
 
-def _flights(columns: dict[str, Array], known: Mapping[int, Passage], size: Array, begin: float, end: float) -> Array:
+def _flights(
+    columns: dict[str, Array],
+    known: Mapping[int, Passage],
+    shortest: Sequence[float],
+    size: Array,
+    begin: float,
+    end: float,
+) -> Array:
     """How long each packet flew."""
     import numpy as np
 
@@ -155,5 +169,6 @@ def _flights(columns: dict[str, Array], known: Mapping[int, Passage], size: Arra
         # A part may have none, or only such as waited.
         around = np.minimum(least, np.minimum(np.append(least[1:], np.inf), np.append(np.inf, least[:-1])))
         around[np.isinf(around)] = took[mine].min()
+        around[around > QUEUED * shortest[hop]] = shortest[hop]
         flight[here] = np.minimum(took[here], around[part[here]])
     return flight

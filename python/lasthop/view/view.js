@@ -287,7 +287,7 @@
     const size = () => ({width: box.clientWidth, height: 130});
     const axis = {stroke: () => css("--ink"), grid: {stroke: css("--line"), width: 0.5}, ticks: {stroke: css("--line"), width: 0.5}, font: "12px system-ui", labelFont: "12px system-ui"};
     const line = (name, n) => ({label: name, ...look(told.flows.indexOf(name) >= 0 ? told.flows.indexOf(name) : n), width: 1.2,
-      points: {show: false}, paths: uPlot.paths.stepped({align: 1})});
+      points: {show: false}, paths: uPlot.paths.stepped({align: curve.step})});
     const u = new uPlot({
       ...size(), title: "", legend: {show: curve.lines.length > 1 || told.flows.indexOf(curve.lines[0].name) < 0, live: false},
       scales: {x: {time: false, range: () => [0, total]}, y: {range: (_, low, high) => [Math.min(0, low), 1.05 * high || 1]}}, cursor: {drag: {x: false, y: false}, y: false},

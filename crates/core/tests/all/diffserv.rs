@@ -341,6 +341,22 @@ fn an_edge_that_has_refused_counts_after_the_handover_of_another() {
     assert_eq!(admitted(&(text + &change(15, "s", 100_000))), 1.0);
 }
 
+/// A burst raises the average of its class; 22 s later, on an empty link, it is forgotten, though the class was not asked meanwhile.
+#[test]
+fn an_idle_class_forgets_its_burst() {
+    let qos = "qos.diffserv = { class = \"af11\", rate = \"50 kbit/s\", burst = \"4 kB\", broker = \"b\" }";
+    let flow = |name: &str, rest: &str| {
+        format!("[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"m\"\ntransport = \"udp\"\n{rest}\n{qos}\n")
+    };
+    let burst = "source.onoff = { rate = \"2200 kbit/s\", size = \"972 B\", on = \"8 s\", off = \"1000 s\", distribution = \"constant\" }";
+    let later = "start = \"30 s\"\nsource.cbr = { rate = \"400 kbit/s\", size = \"972 B\" }";
+    let text = network(EDGE, &(flow("burst", burst) + &flow("later", later)));
+    let results = run(&text.replace("duration = \"20 s\"", "duration = \"40 s\""));
+    let drops = results.table("drops").unwrap();
+    assert!(!rows(drops, &[("flow", "burst"), ("cause", "early")]).is_empty());
+    assert!(rows(drops, &[("flow", "later")]).is_empty());
+}
+
 #[test]
 fn the_core_keeps_no_flow_and_still_prefers_the_class() {
     // The hosts' links are the edges, the radio link is core.

@@ -145,6 +145,70 @@ fn xcp_fills_a_shared_channel() {
     }
 }
 
+/// A link of 100 kB/s is full. A change that leaves its rate as it is interrupts a packet a few microseconds after it has begun: the
+/// measured capacity stays what it is.
+#[test]
+fn an_interrupted_packet_measures_nothing() {
+    for how in ["", "queue = 'empty'", "queue = 'forward'", "in_flight = 'lose'", "overlap = '30 ms'"] {
+        let (results, _) = run(&format!(
+            "duration = '6 s'
+            record.state = true
+            [[link]]
+            name = 'l'
+            between = ['a', 'b']
+            rate = '800 kbit/s'
+            delay = '10 ms'
+            queue.xcp = {{ limit = '50 packets', capacity = 'measured' }}
+            reverse.queue = 'droptail'
+            [[flow]]
+            from = 'a'
+            to = 'b'
+            transport = 'udp'
+            source.cbr = {{ rate = '1600 kbit/s', size = '972 B' }}
+            [[change]]
+            at = '5.00001 s'
+            link = 'l'
+            rate = '800 kbit/s'
+            {how}"
+        ));
+        let of = [("kind", "link"), ("name", "l a>b")];
+        let capacity = crate::common::scenario::state(&results, &of, "capacity_bytes_per_s");
+        assert!((capacity - 100e3).abs() < 1e3, "{how}: {capacity} B/s");
+    }
+}
+
+/// What a handover drops gets no feedback.
+#[test]
+fn packets_of_an_emptied_queue_are_not_decided() {
+    let (results, _) = run("duration = '10 s'
+        record.state = true
+        [[link]]
+        name = 'l'
+        between = ['a', 'b']
+        rate = '800 kbit/s'
+        delay = '10 ms'
+        queue.xcp.limit = '64 packets'
+        reverse.queue = 'droptail'
+        [[flow]]
+        from = 'a'
+        to = 'b'
+        transport.tcp.variant = 'xcp'
+        [[change]]
+        at = '5 s'
+        link = 'l'
+        rate = '80 kbit/s'
+        [[change]]
+        at = '5.3 s'
+        link = 'l'
+        rate = '80 kbit/s'
+        queue = 'empty'");
+    assert!(column(&results, "drops", "packets").iter().sum::<f64>() > 0.0);
+    // Packets of the handshake have no header, and all others were sent.
+    let of = |quantity| crate::common::scenario::state(&results, &[("kind", "link"), ("name", "l a>b")], quantity);
+    let (decided, sent) = (of("decided_packets"), of("packets"));
+    assert!(decided > 100.0 && decided < sent, "{decided} decided, {sent} sent");
+}
+
 #[test]
 fn the_router_counts_its_work() {
     let (results, _) = run(&dumbbell("queue = \"xcp\"", XCP, ""));

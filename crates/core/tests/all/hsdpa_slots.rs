@@ -159,3 +159,22 @@ fn slots_in_which_nothing_is_sent_are_not_used() {
     assert_eq!(of("used_slots"), of("blocks"));
     assert!(of("receivers_1") > of("used_slots") + 1900.0, "packets wait from 2 s on");
 }
+
+/// A terminal has no coverage from 1 to 2 s: what it sends then is lost, though packets up take 75 ms.
+#[test]
+fn what_is_sent_up_without_coverage_is_lost() {
+    let results = run(
+        "duration = '4 s'
+        record.packets = true
+        link = [{ name = 'w', between = ['s', 'nb'], rate = '100 Mbit/s', delay = '1 ms' }]
+        hsdpa = [{ name = 'h', node = 'nb', ues = 1, rings = 0, places = [['50 m', '0 m']], uplink_delay = '75 ms' }]
+        flow = [{ from = 'h.ue[0]', to = 's', transport = 'udp', source.cbr = { interval = '10 ms', size = '100 B' } }]
+        change = [{ at = '1 s', link = 'h.ue[0]', up = false }, { at = '2 s', link = 'h.ue[0]', up = true }]",
+        1,
+    );
+    let table = results.table("packets").unwrap();
+    let lost = rows(table, &[("event", "dropped"), ("cause", "radio")]);
+    let times: Vec<f64> = lost.iter().map(|&row| table.number("time_s", row).unwrap()).collect();
+    assert_eq!(times.len(), 100);
+    assert!(times.iter().all(|at| (1.0..2.0).contains(at)), "{times:?}");
+}

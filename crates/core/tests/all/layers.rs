@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::common::scenario::{column, rows, run, series, state};
 use lasthop_core::scenario::session::Results;
+use lasthop_core::scenario::{check, read};
 
 /// Two layered sessions of 15 layers of 50 kbit/s and some TCP flows over one link of 1.5 Mbit/s and 40 ms with queue-phase control.
 fn shared(duration: u32, tcp: u32, lines: &str) -> String {
@@ -106,6 +107,72 @@ fn a_receiver_that_takes_all_layers_gains_nothing() {
     }
 }
 
+/// A receiver that takes part in a session already gets no layer for joining again: the first experiment comes after the join timer.
+#[test]
+fn who_joins_a_session_twice_has_one_layer() {
+    let text = "duration = '14 s'
+        record.state = true
+        link = [{ name = 'up', between = ['s', 'h'], rate = '1 Mbit/s' }]
+        group = [{ name = 'g', members = ['h'], join = [{ at = '5 s', members = ['h'] }] }]
+        flow = [{ from = 's', to = 'g', transport.layered = { layers = ['50 kbit/s', '50 kbit/s'], control.CONTROL } }]";
+    for (control, layers) in [("rlm = { join = '50 s' }", 1.0), ("fixed.layers = 1", 1.0)] {
+        let results = run(&text.replace("CONTROL", control), 1);
+        assert_eq!(state(&results, &[], "layers"), layers, "{control}");
+    }
+}
+
+/// A session over a link whose queue controls it; its second layer sends a packet each 2.67 s. Five seconds of 30 kbit/s block it, and soon
+/// after it is released again, once for each block.
+#[test]
+fn a_slow_layer_stays_released() {
+    let results = run(
+        "duration = '60 s'
+        record.state = true
+        link = [
+            { name = 'up', between = ['s', 'a'], rate = '10 Mbit/s' },
+            { name = 'l', between = ['a', 'h'], rate = '400 kbit/s', queue.queue_phase.limit = '10 packets', reverse.queue = 'droptail' },
+        ]
+        group = [{ name = 'g', members = ['h'] }]
+        flow = [{ from = 's', to = 'g', transport.layered = { layers = ['50 kbit/s', '3 kbit/s'], control = 'fixed' } }]
+        change = [{ link = 'l', at = '10 s', rate = '30 kbit/s' }, { link = 'l', at = '15 s', rate = '400 kbit/s' }]",
+        1,
+    );
+    let of = |quantity: &str| state(&results, &[("kind", "link"), ("name", "l a>h")], quantity);
+    assert!(of("blocks") > 0.0);
+    assert_eq!((of("releases"), of("waiting_layers"), of("open_layers")), (of("blocks"), 0.0, 2.0));
+}
+
+/// A stream fills the queue a second or two after `h2` has left the third layer: one block, of a layer that flows, makes room.
+#[test]
+fn a_layer_that_has_ended_is_not_blocked() {
+    for start in ["11.3 s", "12.6 s"] {
+        let text = "duration = '14 s'
+            record = { state = true, series = '10 ms', quantities = ['blocks'] }
+            link = [
+                { name = 'up', between = ['s', 'a'], rate = '100 Mbit/s' },
+                { name = 'l', between = ['a', 'b'], rate = '400 kbit/s', queue.queue_phase.limit = '10 packets', reverse.queue = 'droptail' },
+                { name = 'c', between = ['b', 'h1'], rate = '100 Mbit/s' },
+                { name = 'd', between = ['b', 'h2'], rate = '100 Mbit/s' },
+            ]
+            group = [{ name = 'g', members = ['h1', 'h2'], leave_latency = '0 s', leave = [{ at = '10 s', members = ['h2'] }] }]
+            [[flow]]
+            from = 's'
+            to = 'g'
+            transport.layered.layers = ['50 kbit/s', '50 kbit/s', '50 kbit/s']
+            transport.layered.control.fixed.layers = 2
+            transport.layered.exceptions = [{ node = 'h2', control.fixed.layers = 3 }]
+            [[flow]]
+            from = 's'
+            to = 'h1'
+            start = 'START'
+            transport = 'udp'
+            source.cbr = { interval = '2 ms', size = '972 B' }";
+        let results = run(&text.replace("START", start), 1);
+        let blocks = series(&results, "l a>b", "blocks");
+        assert_eq!(blocks.last().map(|(_, blocks)| *blocks), Some(1.0), "{start}");
+    }
+}
+
 /// RLM alone on a link that carries three of its five layers: 32 + 64 + 128 kbit/s fit into 300 kbit/s, 256 more do not.
 #[test]
 fn rlm_finds_the_layers_that_fit() {
@@ -126,5 +193,27 @@ fn rlm_finds_the_layers_that_fit() {
             .collect();
         let share = late.iter().filter(|layers| **layers == 3.0).count() as f64 / late.len() as f64;
         assert!(share > 0.7, "session {n} has three layers {share} of the time");
+    }
+}
+
+#[test]
+fn sessions_that_make_no_sense_are_refused() {
+    let text = "duration = '14 s'
+        link = [{ name = 'up', between = ['s', 'h'], rate = '1 Mbit/s' }]
+        group = [{ name = 'g', members = ['h'], GROUP }]
+        flow = [{ from = 's', to = 'g', transport.layered = { LAYERED } }]";
+    for (group, layered, words) in [
+        ("", "control.rlm = { detection = '0 s', deviation = '0 s' }", "a detection time of 0 s"),
+        // Nothing but headers.
+        ("", "packet = '28 B'", "expected 29 B to 65535 B"),
+        (
+            "leave = [{ at = '5 s', members = ['h'] }], join = [{ at = '5 s', members = ['h'] }]",
+            "",
+            "a leave at 5 s, when the same node joins",
+        ),
+    ] {
+        let document = read::toml(&text.replace("GROUP", group).replace("LAYERED", layered), "test.toml").unwrap();
+        let error = check(&document).unwrap_err().to_string();
+        assert!(error.contains(words), "{group} {layered}: {error}");
     }
 }

@@ -109,6 +109,39 @@ fn who_leaves_while_there_is_no_way_is_heard_when_there_is_one() {
     }
 }
 
+/// No branch was shut when `h` comes back within the leave latency, so no router farther up has to know.
+#[test]
+fn a_branch_that_is_there_already_is_no_reason_to_graft() {
+    let results = two_routers(
+        "join = [{ at = '0 s', members = ['h'] }, { at = '6 s', members = ['h'] }], leave = [{ at = '5 s', members = ['h'] }]",
+    );
+    let sent = |what| state(&results, &[("kind", "agent"), ("node", "r1")], what);
+    // One at the beginning.
+    assert_eq!((sent("grafts_sent"), sent("prunes_sent")), (1.0, 0.0));
+    assert_eq!(packets(&results, "core r1>r2"), 1.0);
+}
+
+/// A JOIN is on its way over `host` from 3 to 3.01 s, a LEAVE from 5 s on: what a handover loses there is data.
+#[test]
+fn handovers_let_messages_pass() {
+    for how in ["in_flight = 'lose'", "queue = 'empty', in_flight = 'lose'", "in_flight = 'move'"] {
+        let results = two_routers(&format!(
+            "leave_latency = '0 s', join = [{{ at = '3 s', members = ['h'] }}], leave = [{{ at = '5 s', members = ['h'] }}] }}]
+            change = [
+                {{ at = '3.005 s', link = 'host', rate = '10 Gbit/s', {how} }},
+                {{ at = '5.005 s', link = 'host', rate = '1 Gbit/s', {how}"
+        ));
+        // The JOIN begins anew at 3.005 s.
+        let (first, _) = came(&results, "h", 0.0, 10.0).unwrap();
+        assert!((3.065..3.0661).contains(&first), "{how}: {first}");
+        // The LEAVE comes at 5.015 s, and the PRUNE at 5.035 s; what r2 has sent until then is 20 ms on its way.
+        let table = results.table("packets").unwrap();
+        let sent = rows(table, &[("event", "dropped"), ("cause", "no_endpoint")]);
+        let last = sent.into_iter().map(|row| table.number("time_s", row).unwrap()).fold(0.0, f64::max);
+        assert!((5.054..5.0561).contains(&last), "{how}: {last}");
+    }
+}
+
 #[test]
 fn two_members_behind_a_router_cost_one_copy_above_it() {
     let text = |trees| {

@@ -6,7 +6,7 @@ use lasthop_core::scenario;
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
 
-use crate::common::scenario::{column, run, series};
+use crate::common::scenario::{column, run, series, state};
 
 const FLOW: &str = "[[flow]]\nfrom = 'a'\nto = 'b'\n";
 
@@ -105,4 +105,20 @@ fn the_use_of_a_part_of_a_run_is_the_growth_of_what_was_carried_and_could_be() {
     assert_eq!(growth("opportunity_bytes"), [[10.0 * 1504.0; 5], [1000.0 * 1504.0; 5]].concat());
     let share = column(&results, "links", "utilisation_pct")[0];
     assert!((share - 100.0 * 100.0 / 5050.0).abs() < 1e-9, "{share} %");
+}
+
+/// A burst of a second, then 5 s of silence: RED's average has gone, whether or not the last packet filled its opportunity of 1504 B to the
+/// byte.
+#[test]
+fn an_idle_queue_sees_that_it_is_empty() {
+    for size in [1476, 1475] {
+        let text = format!(
+            "duration = '6.005 s'
+            record.state = true
+            link = [{{ name = 'l', between = ['a', 'b'], trace = {{ down = '1', up = '1' }}, queue.red = {{ limit = '500 packets', max_p = 0.02, weight = 0.02 }} }}]
+            flow = [{{ from = 'a', to = 'b', transport = 'udp', source.onoff = {{ rate = '13 Mbit/s', size = '{size} B', on = '1 s', off = '5 s', distribution = 'constant' }} }}]"
+        );
+        let average = state(&run(&text, 1), &[("kind", "link"), ("name", "l a>b")], "average_packets");
+        assert!(average < 0.1, "{size} B: {average} packets");
+    }
 }

@@ -53,9 +53,10 @@ impl Part {
     /// The value of this name, or of a distribution with the ending of the value: `rtt_ms_p95`.
     pub fn any(&self, name: &str) -> Option<f64> {
         self.value(name).or_else(|| {
-            let (_, of) = self.distributions.iter().find(|(n, _)| name.starts_with(n))?;
-            let which = name.rsplit_once('_')?.1;
-            of.values().find(|(other, _)| *other == which).map(|(_, value)| value)
+            self.distributions.iter().find_map(|(distribution, of)| {
+                let which = name.strip_prefix(distribution)?.strip_prefix('_')?;
+                of.values().find(|(other, _)| *other == which).map(|(_, value)| value)
+            })
         })
     }
 

@@ -325,8 +325,22 @@ impl Rows {
     fn table(self, first: &'static str) -> Option<Table> {
         const UNITS: [&str; 11] =
             ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy"];
-        // Of queue disciplines: probabilities, and averages of backlogs.
-        const FRACTIONS: [&str; 3] = ["_p", "average_packets", "average_in_packets"];
+        // Of queue disciplines: probabilities, averages of backlogs, factors, and the work for each packet.
+        const FRACTIONS: [&str; 13] = [
+            "_p",
+            "average_packets",
+            "average_in_packets",
+            "average_queue_packets",
+            "alpha",
+            "xi_positive",
+            "xi_negative",
+            "additions_in",
+            "additions_out",
+            "additions_back",
+            "multiplications_in",
+            "multiplications_out",
+            "multiplications_back",
+        ];
         let rows = self.names.len();
         let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
             values.resize(rows, None);

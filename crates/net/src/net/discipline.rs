@@ -29,6 +29,8 @@ pub trait QueueDiscipline: Timed {
     /// Takes back, at its head, a packet that had left, or takes one that no queue may refuse: it is exempt from the limit but
     /// counts for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
+    /// The packet in service is no longer: it was taken out of it, or another access sends it.
+    fn on_interrupted(&mut self) {}
     /// A part of the packets that have left is still at the transmitter and takes room, as where blocks are retransmitted. Queues with one
     /// limit for all they hold count it on arrivals. Where classes have limits of their own it counts for none of them.
     fn on_held(&mut self, _held: Backlog) {}

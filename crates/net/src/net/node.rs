@@ -29,13 +29,14 @@ impl OutList {
         self.out.iter().map(|(.., peers)| peers.len() as u32).sum::<u32>() + u32::from(self.local)
     }
 
-    /// They go to this peer of a medium, too.
-    pub fn open(&mut self, hop: NextHop) {
+    /// They go to this peer of a medium, too. Says whether they did not before.
+    pub fn open(&mut self, hop: NextHop) -> bool {
         match self.out.iter_mut().find(|(medium, from, _)| (*medium, *from) == (hop.medium, hop.from)) {
-            Some((.., peers)) if peers.contains(&hop.to) => {}
+            Some((.., peers)) if peers.contains(&hop.to) => return false,
             Some((.., peers)) => peers.push(hop.to),
             None => self.out.push((hop.medium, hop.from, vec![hop.to])),
         }
+        true
     }
 
     /// They go to these peers of media no longer. Says whether they went to any.

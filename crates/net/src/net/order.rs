@@ -84,7 +84,8 @@ pub enum Answer {
     Offered(Offer),
     /// It cannot be done: this rate could be reserved in place of the one asked for.
     Refused(BitRate),
-    /// The number of neighbours, the own endpoints among them, to which the sender's packets to the group go from here.
+    /// A branch was opened or shut. The number of neighbours, the own endpoints among them, to which the sender's packets to the group go
+    /// from here now.
     Branches(u32),
     /// Their number so far, and the time of the last.
     Rejected(Rejections),

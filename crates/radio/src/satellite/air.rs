@@ -1,7 +1,7 @@
 //! Packets between a satellite's down-link and terminals, or on their way up to a satellite that the terminal has left.
 
 use lasthop_net::engine::{Instant, Target};
-use lasthop_net::net::{Core, End, Pkt};
+use lasthop_net::net::{Core, Pkt};
 
 /// Packets in flight. Each has a wake-up of its own, whose key says where the packet lies.
 pub struct Air {
@@ -17,8 +17,13 @@ pub struct Air {
 pub enum Way {
     /// At a terminal.
     Down(u32),
-    /// Here; its transmission has not been counted yet.
-    Up(End),
+    /// At a satellite that has served the terminal; its transmission has not been counted yet.
+    Up {
+        /// The terminal.
+        terminal: u32,
+        /// The satellite.
+        satellite: u32,
+    },
 }
 
 impl Air {

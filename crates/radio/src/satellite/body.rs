@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use super::earth::{DAY_S, MU_KM3_PER_S2, RADIUS_KM, State, Vector};
+use super::earth::{DAY_S, MU_KM3_PER_S2, RADIUS_KM, State, Vector, length};
 use super::tracked::Tracked;
 
 /// A satellite or a place on the ground.
@@ -70,6 +70,14 @@ impl Body {
         match self {
             Self::Circle(circle) => circle.state(seconds),
             Self::Tracked(tracked) => tracked.state(seconds),
+        }
+    }
+
+    /// Whether it is above the ground then: one by elements may come down.
+    pub fn is_in_orbit(&self, seconds: f64) -> bool {
+        match self {
+            Self::Circle(_) => true,
+            Self::Tracked(_) => length(self.position(seconds)) > RADIUS_KM,
         }
     }
 

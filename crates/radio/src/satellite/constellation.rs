@@ -115,6 +115,8 @@ struct Satellite {
     down: Transmitter<Exact>,
     /// The links that end here, as (neighbour, link, direction away from here).
     links: Vec<(u32, u32, usize)>,
+    /// Whether it has come down.
+    fallen: bool,
 }
 
 /// A terminal.
@@ -139,6 +141,7 @@ struct Ground {
 /// The satellite that serves a terminal.
 struct Serving {
     satellite: u32,
+    since: Instant,
     range: Range,
 }
 
@@ -189,7 +192,7 @@ impl Constellation {
             .down
             .into_iter()
             .zip(ends)
-            .map(|(down, &end)| Satellite { end, down: transmitter(core, SKY, down), links: Vec::new() })
+            .map(|(down, &end)| Satellite { end, down: transmitter(core, SKY, down), links: Vec::new(), fallen: false })
             .collect();
         for (link, number) in links.iter().zip(0..) {
             let [a, b] = link.ends;
@@ -292,11 +295,14 @@ impl Constellation {
 
     fn look_at_link(&mut self, link: u32, seconds: f64) -> bool {
         let Isl { ends, within_plane, up, .. } = &mut self.links[link as usize];
-        if *within_plane {
-            return false;
+        let bodies = ends.map(|end| &self.shell.bodies[end as usize]);
+        let stands = || is_up(bodies.map(|body| body.position(seconds)), self.latitude_limit);
+        for (end, body) in ends.iter().zip(bodies) {
+            // Elements of one that has come down say nothing any more.
+            self.satellites[*end as usize].fallen |= !body.is_in_orbit(seconds);
         }
-        let places = ends.map(|end| self.shell.bodies[end as usize].position(seconds));
-        let before = std::mem::replace(up, is_up(places, self.latitude_limit));
+        let in_orbit = ends.iter().all(|end| !self.satellites[*end as usize].fallen);
+        let before = std::mem::replace(up, in_orbit && (*within_plane || stands()));
         self.counts.links_lost += u64::from(before && !*up);
         self.counts.links_found += u64::from(!before && *up);
         before != *up
@@ -316,13 +322,14 @@ impl Constellation {
             return false;
         }
         let range = |satellite: u32| Range::new(ground.body.clone(), self.shell.bodies[satellite as usize].clone());
-        let serving = chosen.map(|satellite| Serving { satellite, range: range(satellite) });
+        let serving = chosen.map(|satellite| Serving { satellite, since: now, range: range(satellite) });
         if let Some(satellite) = chosen {
             ground.up.set_path(Box::new(range(satellite)));
         }
         for flying in ground.up.detach_in_flight(core) {
-            let to = last.map_or(SKY, |last| self.satellites[last as usize].end);
-            self.air.send(core, flying.start, flying.arrival, Way::Up(to), flying.pkt);
+            // While none served it, nothing began.
+            let way = Way::Up { terminal, satellite: last.unwrap_or_default() };
+            self.air.send(core, flying.start, flying.arrival, way, flying.pkt);
         }
         if let Some(satellite) = chosen {
             ground.up.redirect(self.satellites[satellite as usize].end);
@@ -375,10 +382,17 @@ impl Constellation {
         let (start, out) = (core.since(), core.now());
         let ground = &self.terminals[terminal as usize];
         let delay = match (&ground.serving, ground.before) {
-            (Some(serving), _) if serving.satellite == satellite => serving.range.delay(start),
+            (Some(serving), _) if serving.satellite == satellite && start >= serving.since => {
+                serving.range.delay(start)
+            }
             (_, Some((before, until))) if before == satellite && start <= until => {
                 let at = self.shell.bodies[satellite as usize].position(start.as_secs_f64());
                 propagation(ground.body.position(start.as_secs_f64()), at)
+            }
+            // A message that must not be lost goes on through the constellation.
+            _ if core.packet(&pkt).is_exempt() => {
+                let End { node, port } = self.satellites[satellite as usize].end;
+                return core.hand_over(node, port, pkt);
             }
             _ => return core.drop(pkt, ground.place, Cause::Handover),
         };
@@ -388,7 +402,10 @@ impl Constellation {
     fn wake_air(&mut self, core: &mut Core, key: u32) {
         let Some((way, pkt)) = self.air.take(key) else { return };
         match way {
-            Way::Up(end) => core.arrive(end.node, end.port, pkt),
+            Way::Up { terminal, satellite } => {
+                let Satellite { end, down, .. } = &mut self.satellites[satellite as usize];
+                self.terminals[terminal as usize].up.land_detached(core, pkt, *end, down);
+            }
             Way::Down(terminal) => {
                 let ground = &mut self.terminals[terminal as usize];
                 if let Some(model) = &mut ground.errors.0
@@ -561,7 +578,7 @@ impl Medium for Constellation {
         }
         let first_terminal = self.satellites.len() as u32;
         for (ground, number) in self.terminals.iter().zip(0..) {
-            if let Some(Serving { satellite, range }) = &ground.serving {
+            if let Some(Serving { satellite, range, .. }) = &ground.serving {
                 both(first_terminal + number, *satellite, delay(range));
             }
         }

@@ -1,6 +1,6 @@
 //! Which satellites are linked to which.
 //!
-//! A satellite has a link to the one before and the one behind in its plane, which never break, and to one in each of the two
+//! A satellite has a link to the one before and the one behind in its plane, which are up while both are in orbit, and to one in each of the two
 //! neighbouring planes. Those are down while either end is too far north or south, where planes cross and neighbours swap sides, or
 //! while the Earth is in between. Where the first plane and the last fly in opposite directions, as in a polar constellation, lies
 //! the seam: no links cross it.
@@ -66,8 +66,7 @@ impl Shell {
         let mut across = |from: usize, to: usize, ahead: u32| {
             let (own, other) = (self.planes[from], self.planes[to]);
             for n in 0..own {
-                // Planes of other sizes are met in proportion.
-                let peer = (u64::from(n) * u64::from(other) / u64::from(own)) as u32;
+                let peer = counterpart(n, own, other);
                 let ends = [starts[from] + n, starts[to] + (peer + ahead) % other];
                 links.push(Link { ends, within_plane: false });
             }
@@ -100,6 +99,11 @@ impl Shell {
         let (first, size) = (starts[plane], self.planes[plane]);
         first + (satellite - first + size - 1) % size
     }
+}
+
+/// The place in a plane of `other` satellites for place `n` in one of `own`: planes of other sizes are met in proportion.
+pub fn counterpart(n: u32, own: u32, other: u32) -> u32 {
+    (u64::from(n) * u64::from(other) / u64::from(own)) as u32
 }
 
 /// Whether a link between planes can be up with its ends at these places; `limit` is a latitude in radians.

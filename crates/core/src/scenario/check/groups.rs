@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::Fault;
 use crate::net::simulation::Trees;
 use crate::scenario::diagnostic::shown;
-use crate::scenario::group;
+use crate::scenario::group::{self, Switch};
 use crate::scenario::registry::Transport;
 use crate::scenario::types::{Flow, Group, Scenario};
 
@@ -69,6 +69,14 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
             }
         }
         for (n, switch) in group.leave.iter().enumerate() {
+            let nodes = |switch: &Switch| {
+                switch.members.iter().flat_map(|name| names.called(name).into_owned()).collect::<BTreeSet<_>>()
+            };
+            let joining = group.join.iter().filter(|join| join.at == switch.at);
+            if joining.clone().any(|join| !nodes(join).is_disjoint(&nodes(switch))) {
+                let message = format!("a leave at {}, when the same node joins", switch.at);
+                problems.add(format!("group[{i}].leave[{n}].at"), message, "which of them comes first?");
+            }
             for (m, member) in switch.members.iter().enumerate() {
                 if names.called(member).iter().any(|node| !everybody.contains(node)) {
                     let message = format!("{} never listens to group {}", shown(member), shown(&group.name));

@@ -208,8 +208,8 @@ impl Packet {
         }
     }
 
-    /// Whether queues and loss models must let it pass: messages of membership, so that an error of the tree cannot be taken for an
-    /// effect of congestion.
+    /// Whether queues, loss models and handovers must let it pass: messages of membership, so that an error of the tree cannot be taken for
+    /// an effect of congestion.
     #[inline]
     pub fn is_exempt(&self) -> bool {
         use Signal::{Admit, Expel, Graft, Join, Leave, Prune, Rejected, Rejections};

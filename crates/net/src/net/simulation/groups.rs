@@ -10,7 +10,7 @@ use crate::engine::Duration;
 use crate::net::core::Port;
 use crate::net::machine::{Membership, Notice, Upstream};
 use crate::net::medium::Peer;
-use crate::net::node::NextHop;
+use crate::net::node::{NextHop, OutList};
 use crate::net::order::{Answer, Command, Order};
 use crate::net::packet::{Address, GroupId, NodeId};
 
@@ -125,6 +125,9 @@ impl Simulation {
     /// A node's receiver begins or ceases to take part in a session.
     fn set_participant(&mut self, session: GroupId, node: NodeId, joins: bool) {
         let listening = &mut self.groups[session.0 as usize].listening;
+        if listening.contains(&node) == joins {
+            return;
+        }
         listening.retain(|&listening| listening != node);
         if joins {
             listening.push(node);
@@ -283,9 +286,11 @@ impl Simulation {
                 if self.nodes[node.0 as usize].group(group, source).is_none_or(|list| list.branches() == 0) {
                     self.set_parent(node, group, source);
                 }
-                if toward == node {
-                    self.nodes[node.0 as usize].group_mut(group, source).local = true;
+                let opened = if toward == node {
+                    let list = self.nodes[node.0 as usize].group_mut(group, source);
+                    let opened = !std::mem::replace(&mut list.local, true);
                     self.tell_expelled(group, source, node, true);
+                    opened
                 } else {
                     let Some(hop) = self.hop_over(node, port, toward) else { return Answer::Unknown };
                     let ends = &self.ends;
@@ -295,12 +300,9 @@ impl Simulation {
                         (medium, peer) != (hop.medium, hop.to) && ends[medium][peer.0 as usize].node == toward
                     };
                     let moved = list.shut(elsewhere);
-                    list.open(hop);
-                    if moved {
-                        return Answer::Done;
-                    }
-                }
-                Answer::Branches(self.nodes[node.0 as usize].group_mut(group, source).branches())
+                    list.open(hop) && !moved
+                };
+                if opened { self.branches(node, group, source) } else { Answer::Done }
             }
             Command::Shut(group, source) => {
                 if toward == node {
@@ -309,14 +311,19 @@ impl Simulation {
                 let ends = &self.ends;
                 let leads = |medium: u32, peer: Peer| ends[medium][peer.0 as usize].node == toward;
                 let list = self.nodes[node.0 as usize].group_mut(group, source);
-                if toward == node {
-                    list.local = false;
-                }
-                list.shut(leads);
-                Answer::Branches(list.branches())
+                let shut = match toward == node {
+                    true => std::mem::take(&mut list.local),
+                    false => list.shut(leads),
+                };
+                if shut { self.branches(node, group, source) } else { Answer::Done }
             }
             _ => Answer::Unknown,
         }
+    }
+
+    fn branches(&self, node: NodeId, group: GroupId, source: NodeId) -> Answer {
+        let list = self.nodes[node.0 as usize].group(group, source);
+        Answer::Branches(list.map_or(0, OutList::branches))
     }
 
     /// The branch to a node's own endpoints is opened or shut: tells the receiver there, unless it was its own wish.

@@ -179,6 +179,10 @@ impl Traced {
                 self.launch(core, transit, now);
             }
         }
+        if room == 0 && self.transit.is_none() && self.queue.backlog().packets == 0 {
+            // A queue sees that it is empty when it is asked.
+            self.transit = self.begin(core, now);
+        }
         room < BYTES
     }
 

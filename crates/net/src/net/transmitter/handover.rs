@@ -32,8 +32,8 @@ impl<C: Clock> Transmitter<C> {
         self.start_what_is_due(core, &before);
         let (mut flight, mut waiting) = self.take_line(core);
         if change.overlap > Duration::ZERO && self.up && !self.is_held() {
-            self.send_by_old_access(core, &mut flight, &mut waiting, &before, before.at + change.overlap);
             self.let_go();
+            self.send_by_old_access(core, &mut flight, &mut waiting, &before, before.at + change.overlap);
         }
         if let Some(rate) = rate {
             self.schedule.set_rate(rate);
@@ -49,9 +49,13 @@ impl<C: Clock> Transmitter<C> {
         let mut forwarded = match change.queue {
             Queued::Keep => Vec::new(),
             Queued::Empty => {
-                for pkt in self.take_queue(core, &mut waiting) {
-                    core.drop(pkt, self.place, Cause::Handover);
-                }
+                let taken = self.take_queue(core, &mut waiting).into_iter().map(|pkt| {
+                    let flight =
+                        Flight { size: core.packet(&pkt).size, accepted: core.queued_at(&pkt), ..Flight::default() };
+                    (pkt, flight)
+                });
+                let taken = taken.collect();
+                self.lose(core, taken, &mut waiting);
                 Vec::new()
             }
             Queued::Forward => self.take_queue(core, &mut waiting),
@@ -67,9 +71,8 @@ impl<C: Clock> Transmitter<C> {
                 self.put_ahead(core, copies, &mut waiting);
             }
             InFlight::Lose => {
-                for (pkt, _) in self.take_flight(core, &mut flight) {
-                    core.drop(pkt, self.place, Cause::Handover);
-                }
+                let taken = self.take_flight(core, &mut flight);
+                self.lose(core, taken, &mut waiting);
             }
             InFlight::Forward => {
                 let taken = self.take_flight(core, &mut flight).into_iter().map(|(pkt, _)| pkt);
@@ -201,8 +204,9 @@ impl<C: Clock> Transmitter<C> {
     /// The serialiser becomes free.
     fn let_go(&mut self) {
         self.service = InService::none();
-        if let Stage::Asked { sending, .. } = &mut self.stage {
+        if let Stage::Asked { sending, discipline, .. } = &mut self.stage {
             *sending = false;
+            discipline.on_interrupted();
         }
     }
 
@@ -232,6 +236,15 @@ impl<C: Clock> Transmitter<C> {
             self.unusual().overtaken.push(core, pkt, kept);
         }
         copies
+    }
+
+    /// Drops packets; messages that must not be lost are put ahead of the waiting ones.
+    fn lose(&mut self, core: &mut Core, packets: Flights, waiting: &mut Flights) {
+        let (kept, lost): (Flights, Flights) = packets.into_iter().partition(|(pkt, _)| core.packet(pkt).is_exempt());
+        for (pkt, _) in lost {
+            core.drop(pkt, self.place, Cause::Handover);
+        }
+        self.put_ahead(core, kept, waiting);
     }
 
     /// Puts packets ahead of the waiting ones.

@@ -3,8 +3,9 @@
 use crate::engine::{EventQueue, Instant};
 use crate::net::clock::Clock;
 use crate::net::core::Core;
+use crate::net::medium::End;
 use crate::net::observe::Cause;
-use crate::net::slab::{Flight, Flights, NONE};
+use crate::net::slab::{Flight, Flights, NONE, Pkt};
 
 use super::{ARRIVAL, Returned, Stage, Transmitter, service};
 
@@ -86,6 +87,18 @@ impl<C: Clock> Transmitter<C> {
             *first = self.line.head();
             self.service = service(core, pkt.0, &landed);
         }
+        self.end_flight(core, pkt, &landed, self.to, reverse);
+    }
+
+    /// A packet in flight that was [detached](Self::detach_in_flight) has come to where it was sent to.
+    pub fn land_detached(&mut self, core: &mut Core, pkt: Pkt, to: End, reverse: &mut impl Returned) {
+        let landed = *core.slab().flight(pkt.0);
+        self.end_flight(core, pkt, &landed, to, reverse);
+    }
+
+    /// Its transmission counts, and it arrives, if it is not spoilt.
+    #[inline(always)]
+    fn end_flight(&mut self, core: &mut Core, pkt: Pkt, landed: &Flight, to: End, reverse: &mut impl Returned) {
         debug_assert!(landed.is_in_time(core.now()), "no packet is before its time: {landed:?} at {}", core.now());
         let [_, time] = C::kept(core, pkt.0);
         C::set_now(core, time, landed.start);
@@ -101,7 +114,7 @@ impl<C: Clock> Transmitter<C> {
         if self.heard {
             reverse.on_return(core, &pkt);
         }
-        core.arrive(self.to.node, self.to.port, pkt);
+        core.arrive(to.node, to.port, pkt);
     }
 
     /// Whether the packet that arrives next is one of those overtaken.

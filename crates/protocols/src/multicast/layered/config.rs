@@ -154,7 +154,7 @@ impl TransportConfig for Config {
         self.count()
     }
 
-    fn check(&self, _profile: Profile) -> Result<(), Fault> {
+    fn check(&self, profile: Profile) -> Result<(), Fault> {
         if !(1..=MOST_LAYERS).contains(&self.layers.len()) {
             let message = format!("a session of {} layers", self.layers.len());
             return Err(Fault::new("layers", message, format!("expected 1 to {MOST_LAYERS}")));
@@ -162,8 +162,10 @@ impl TransportConfig for Config {
         if self.layers.iter().any(|rate| rate.as_bps() < 100) {
             return Err(Fault::new("layers", "a layer hardly ever sends", "expected 100 bit/s or more each"));
         }
-        if !(u64::from(HEADER_BYTES)..=65_535).contains(&self.packet.get()) {
-            return Err(Fault::new("packet", format!("packets of {}", self.packet), "expected 28 B to 65535 B"));
+        let least = u64::from(self.header(profile)) + 1;
+        if !(least..=65_535).contains(&self.packet.get()) {
+            let expected = format!("expected {least} B to 65535 B");
+            return Err(Fault::new("packet", format!("packets of {}", self.packet), expected));
         }
         if !(0.0..=0.9).contains(&self.jitter) {
             return Err(Fault::new(

@@ -77,6 +77,9 @@ impl ControlConfig for Config {
             let message = format!("a join timer of {} to {}", self.join, self.most_join);
             return Err(Fault::new("join", message, "expected more than 0 s, and not more than `most_join`"));
         }
+        if self.detection == Duration::ZERO {
+            return Err(Fault::new("detection", "a detection time of 0 s", "expected more than 0 s"));
+        }
         if self.back_off < 1.0 {
             return Err(Fault::new(
                 "back_off",

@@ -288,7 +288,12 @@ impl QueueDiscipline for DiffServ {
         let packet = match self.assured.get_mut(queue) {
             Some(rio) => {
                 self.counts.assured += 1;
-                rio.dequeue(core)
+                let packet = rio.dequeue(core);
+                if rio.backlog().packets == 0 {
+                    // It sees that it is empty when it is asked, and is not asked while it is.
+                    rio.dequeue(core);
+                }
+                packet
             }
             None => {
                 self.counts.best_effort += 1;

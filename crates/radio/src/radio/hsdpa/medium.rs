@@ -253,14 +253,8 @@ impl Hsdpa {
 
     fn wake_uplink(&mut self, core: &mut Core) {
         while let Some((number, pkt)) = self.uplink.take(core) {
-            let now = core.now();
-            if !self.air.covers(number) {
-                let place = core.place(&format!("{}.ue[{number}] up", self.name));
-                core.drop(pkt, place, Cause::Radio);
-                continue;
-            }
             let queue = self.mobiles[number as usize].buffer.queue();
-            queue.on_return(now, core.packet_mut(&pkt));
+            queue.on_return(core.now(), core.packet_mut(&pkt));
             core.arrive(self.wired.node, self.wired.port, pkt);
         }
     }
@@ -427,7 +421,11 @@ impl Hsdpa {
 impl Medium for Hsdpa {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
         if let Some(number) = from.0.checked_sub(1) {
-            return self.uplink.send(core, number, packet);
+            if self.air.covers(number) {
+                return self.uplink.send(core, number, packet);
+            }
+            let place = core.place(&format!("{}.ue[{number}] up", self.name));
+            return core.drop(packet, place, Cause::Radio);
         }
         copies::each(core, packet, to, |core, peer, pkt| self.enqueue(core, peer.0 - 1, pkt));
     }

@@ -1,7 +1,7 @@
 //! A constellation from two-line element sets, by SGP4.
 //!
 //! Time begins at the latest epoch of the set. Satellites whose ascending nodes lie close together make a plane, and in it they follow
-//! one another as they do on the orbit; across planes each is linked to its counterpart by place. Planes that go all around close; those
+//! one another as they do on the orbit; across planes each is linked to its counterpart, which is about as far from its node. Planes that go all around close; those
 //! of a polar constellation leave half a turn free, where the seam is. The ground is a sphere.
 
 use std::f64::consts::TAU;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::satellite::body::Body;
 use crate::satellite::earth::RADIUS_KM;
 use crate::satellite::earth::State;
-use crate::satellite::mesh::Shell;
+use crate::satellite::mesh::{self, Shell};
 use crate::satellite::tracked::Tracked;
 use lasthop_net::engine::Fault;
 use lasthop_net::engine::space::Angle;
@@ -92,6 +92,21 @@ fn place(tracked: Tracked) -> Placed {
     Placed { body, node: turns(node), place: turns(libm::atan2(across, along)) }
 }
 
+/// By how many places a satellite's counterpart in the next plane is ahead of its own place in its plane, so that counterparts are as close
+/// on their orbits as can be in the mean.
+fn ahead(plane: &[Placed], next: &[Placed]) -> usize {
+    let apart = |ahead: usize| -> f64 {
+        let gap = |(n, own): (usize, &Placed)| {
+            let other = &next
+                [(mesh::counterpart(n as u32, plane.len() as u32, next.len() as u32) as usize + ahead) % next.len()];
+            let gap = (other.place - own.place).rem_euclid(1.0);
+            gap.min(1.0 - gap)
+        };
+        plane.iter().enumerate().map(gap).sum()
+    };
+    (0..next.len()).map(|ahead| (ahead, apart(ahead))).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(ahead, _)| ahead)
+}
+
 /// Whether planes, in the order of their nodes, go all around: then the gap behind the last one, the widest, is like those between them.
 fn is_closed(planes: &[Vec<Placed>]) -> bool {
     let ends: Vec<[f64; 2]> =
@@ -138,11 +153,19 @@ impl OrbitsConfig for Config {
                 _ => planes.push(vec![next]),
             }
         }
-        // Counterparts by place need no shift where the planes close.
-        let closes_with = is_closed(&planes).then_some(0);
-        let mut shell = Shell { bodies: Vec::new(), planes: Vec::new(), closes_with, turned: 0.0 };
-        for mut plane in planes {
+        for plane in &mut planes {
             plane.sort_by(|a, b| a.place.total_cmp(&b.place));
+        }
+        for next in 1..planes.len() {
+            let ahead = ahead(&planes[next - 1], &planes[next]);
+            planes[next].rotate_left(ahead);
+        }
+        let closes_with = match (planes.last(), planes.first()) {
+            (Some(last), Some(first)) if is_closed(&planes) => Some(ahead(last, first) as u32),
+            _ => None,
+        };
+        let mut shell = Shell { bodies: Vec::new(), planes: Vec::new(), closes_with, turned: 0.0 };
+        for plane in planes {
             shell.planes.push(plane.len() as u32);
             shell.bodies.extend(plane.into_iter().map(|placed| placed.body));
         }
@@ -156,16 +179,23 @@ impl OrbitsConfig for Config {
         if self.plane_gap.degrees() < 0.0 {
             return Err(Fault::new("plane_gap", "it is a distance", "expected 0 deg or more"));
         }
-        for elements in parse(&self.text)? {
+        let all = parse(&self.text)?;
+        let latest = all.iter().map(|elements| elements.datetime).max();
+        for elements in all {
             let fault = |what: String| Fault::new("text", what, "expected elements of a satellite in orbit");
             let name = elements.norad_id;
             let constants = sgp4::Constants::from_elements(&elements)
                 .map_err(|error| fault(format!("satellite {name}: {error}")))?;
-            let high = constants
-                .propagate(sgp4::MinutesSinceEpoch(0.0))
-                .is_ok_and(|found| crate::satellite::earth::length(found.position) > RADIUS_KM);
-            if !high {
+            let is_high = |at: sgp4::MinutesSinceEpoch| {
+                constants.propagate(at).is_ok_and(|found| crate::satellite::earth::length(found.position) > RADIUS_KM)
+            };
+            if !is_high(sgp4::MinutesSinceEpoch(0.0)) {
                 return Err(fault(format!("satellite {name} is not above the ground")));
+            }
+            let begins = latest.and_then(|latest| elements.datetime_to_minutes_since_epoch(&latest).ok());
+            if begins.is_some_and(|begins| !is_high(begins)) {
+                let when = "at the latest epoch of the set, where time begins";
+                return Err(fault(format!("satellite {name} is no longer above the ground {when}")));
             }
         }
         if self.shell().bodies.len() != self.count() as usize {

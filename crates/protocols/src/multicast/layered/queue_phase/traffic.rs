@@ -1,8 +1,9 @@
 //! The traffic of a link, as far as the addresses of packets show: multicast sessions with their layers, and TCP sessions.
 //!
 //! A session's layers have neighbouring group addresses, lower ones for layers of higher priority; the flow's number stands for the
-//! source and its block of addresses. A layer is *present* while packets of it come to the link, whether or not they may pass. One that
-//! comes for the first time, or again, may pass, until the session has had a layer blocked; from then on it waits for its release.
+//! source and its block of addresses. A layer is *present* while packets of it come to the link, whether or not they may pass: within the
+//! window, or within two of its gaps if these are longer. One that comes for the first time, or again, may pass, until the session has had
+//! a layer blocked; from then on it waits for its release.
 
 use std::collections::VecDeque;
 
@@ -44,6 +45,8 @@ struct Layer {
     blocked: bool,
     /// When a packet came last.
     arrived: Instant,
+    /// From the one before to that one.
+    gap: Duration,
     /// Since when it may pass.
     opened: Instant,
     /// When a packet was sent last.
@@ -105,14 +108,16 @@ impl Traffic {
         let Address::Group(group) = packet.to else { return false };
         let window = self.window;
         let session = self.session(packet.flow);
-        let gone = |layer: &Layer| now.since(layer.arrived) > window;
+        let gone = |layer: &Layer| !layer.is_present(now, window);
         if session.layers.iter().all(gone) {
             session.capped = false;
         }
         let place = session.layers.binary_search_by_key(&group, |layer| layer.group);
         let place = place.unwrap_or_else(|place| {
-            let new = Layer { group, blocked: false, arrived: now, opened: now, forwarded: None, sent: 0 };
-            session.layers.insert(place, Layer { blocked: session.capped, ..new });
+            let blocked = session.capped;
+            let new =
+                Layer { group, blocked, arrived: now, gap: Duration::ZERO, opened: now, forwarded: None, sent: 0 };
+            session.layers.insert(place, new);
             place
         });
         let capped = session.capped;
@@ -121,6 +126,7 @@ impl Traffic {
             layer.blocked = capped;
             layer.opened = now;
         }
+        layer.gap = now.since(layer.arrived);
         layer.arrived = now;
         layer.blocked
     }
@@ -168,7 +174,7 @@ impl Traffic {
             }
         }
         self.connections.retain(|connection| connection.sent > 0);
-        let gone = |layer: &Layer| now.since(layer.arrived) > self.window && layer.sent == 0;
+        let gone = |layer: &Layer| !layer.is_present(now, self.window) && layer.sent == 0;
         self.sessions.retain(|session| !session.layers.iter().all(gone));
     }
 
@@ -192,7 +198,7 @@ impl Traffic {
                 all += f64::from(sent);
                 continue;
             }
-            let open = session.layers.iter().filter(|layer| !layer.blocked && now.since(layer.arrived) <= window);
+            let open = session.layers.iter().filter(|layer| !layer.blocked && layer.is_present(now, window));
             let (mut old, mut old_sent, mut young, mut young_sent) = (0_u32, 0_u32, 0_u32, 0_u32);
             for layer in open {
                 if now.since(layer.opened) >= window {
@@ -230,18 +236,12 @@ impl Traffic {
         true
     }
 
-    /// Blocks a layer: of the session with the most live layers among those with two open ones, its highest. Says whether there was one.
+    /// Blocks a layer: of the session with the most live layers, if it has two, its highest live one. Says whether there was one.
     pub fn block(&mut self, now: Instant) -> bool {
-        let (live, window) = (self.live, self.window);
-        let open = |layer: &Layer| !layer.blocked && now.since(layer.arrived) <= window;
-        let candidates = self
-            .sessions
-            .iter_mut()
-            .filter(|session| session.layers.iter().filter(|layer| open(layer)).nth(1).is_some());
-        let Some(session) = candidates.max_by_key(|session| (session.live_layers(now, live), session.base())) else {
-            return false;
-        };
-        let Some(layer) = session.layers.iter_mut().rfind(|layer| open(layer)) else { return false };
+        let live = self.live;
+        let most = self.sessions.iter_mut().max_by_key(|session| (session.live_layers(now, live), session.base()));
+        let Some(session) = most.filter(|session| session.live_layers(now, live) > 1) else { return false };
+        let Some(layer) = session.layers.iter_mut().rfind(|layer| layer.is_live(now, live)) else { return false };
         layer.blocked = true;
         session.capped = true;
         true
@@ -297,9 +297,20 @@ impl Traffic {
 }
 
 impl Layer {
+    /// Whether its packets come.
+    fn is_present(&self, now: Instant, window: Duration) -> bool {
+        now.since(self.arrived) <= window.max(self.gap * 2)
+    }
+
     /// Whether it comes and may not pass.
     fn waits(&self, now: Instant, window: Duration) -> bool {
-        self.blocked && now.since(self.arrived) <= window
+        self.blocked && self.is_present(now, window)
+    }
+
+    /// Whether it may pass and does.
+    fn is_live(&self, now: Instant, live: Duration) -> bool {
+        let last = self.forwarded.unwrap_or(self.opened).max(self.opened);
+        !self.blocked && now.since(last) <= live.max(self.gap * 2)
     }
 }
 
@@ -311,7 +322,6 @@ impl Session {
 
     /// Layers that may pass and do.
     fn live_layers(&self, now: Instant, live: Duration) -> usize {
-        let recent = |layer: &Layer| now.since(layer.forwarded.unwrap_or(layer.opened).max(layer.opened)) <= live;
-        self.layers.iter().filter(|layer| !layer.blocked && recent(layer)).count()
+        self.layers.iter().filter(|layer| layer.is_live(now, live)).count()
     }
 }

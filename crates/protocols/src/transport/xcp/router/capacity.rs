@@ -72,7 +72,7 @@ impl Knowledge {
         self.busy = others.then_some((now, leaving));
     }
 
-    /// The packet in service has been taken back.
+    /// The packet in service is no longer.
     pub fn forget_service(&mut self) {
         self.busy = None;
     }

@@ -179,6 +179,16 @@ impl QueueDiscipline for Xcp {
         Some(packet)
     }
 
+    /// It gets no feedback.
+    fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
+        self.knowledge.forget_service();
+        self.own.pop(core).or_else(|| self.others.pop(core))
+    }
+
+    fn on_interrupted(&mut self) {
+        self.knowledge.forget_service();
+    }
+
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         self.knowledge.forget_service();
         let is_xcp = options(core.packet(&packet)).is_some();

@@ -195,9 +195,10 @@ impl Umts {
     fn carry_over(&mut self, core: &mut Core, n: u32, direction: Direction, packets: Vec<Pkt>, how: CarryOver) {
         let place = self.terminals[n as usize].senders[direction.index()].place;
         for pkt in packets {
-            match how {
-                CarryOver::Keep => self.enqueue(core, n, direction, pkt),
-                CarryOver::Lose => core.drop(pkt, place, Cause::Handover),
+            if how == CarryOver::Keep || core.packet(&pkt).is_exempt() {
+                self.enqueue(core, n, direction, pkt);
+            } else {
+                core.drop(pkt, place, Cause::Handover);
             }
         }
     }
