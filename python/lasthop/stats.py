@@ -149,7 +149,8 @@ def _mean(values: Array) -> Array:
     mean = np.where(there, values, 0.0).sum(axis=-1) / n
     # What the sum's rounding has left out.
     near = np.where(there & np.isfinite(values), values - mean[..., None], 0.0).sum(axis=-1) / n
-    return np.where(np.isfinite(mean), mean + near, mean)
+    corrected: Array = np.where(np.isfinite(mean), mean + near, mean)
+    return corrected
 
 
 def bootstrap(statistic: Callable[[Sequence[int]], float], runs: int, level: float = 0.95) -> Estimate:
