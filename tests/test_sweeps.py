@@ -213,6 +213,21 @@ def test_many_flows_are_told_by_their_mean():
     assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
 
 
+def test_a_point_is_named_as_vary_takes_it():
+    link = {"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s", "loss": {"bernoulli": {"p": 0.1}}}
+    data = {"duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]}
+    key = "link.radio.loss.bernoulli.p"
+    s = lh.sweep(data, vary={key: [0.001, 0.01]}, seeds=2)
+    named, counted = (s.paired("goodput_kbps", against={key: value}) for value in ("0.01", 0.01))
+    assert named.rows() == counted.rows()
+    with pytest.raises(ValueError, match=f"{key} has no value '0.02'"):
+        s.paired("goodput_kbps", against={key: "0.02"})
+    with pytest.raises(TypeError, match="against takes keys with values"):
+        s.paired("goodput_kbps", against=key)
+    with pytest.raises(TypeError, match="metrics takes a list"):
+        s.means("flows", metrics="goodput_kbps")
+
+
 def test_drops_of_many_flows_count_those_without_any():
     """Ten flows of which at a higher rate fewer lose packets: the mean over all ten is a tenth of all drops."""
     flows = [

@@ -135,6 +135,8 @@ class Sweep:
 
         >>> sweep.means("flows", by=(), metrics=["goodput_kbps"], total=True)  # doctest: +SKIP
         """
+        if isinstance(metrics, str):
+            raise TypeError(f"metrics takes a list, such as [{metrics!r}]")
         grid = self.grid(table, by, total=total)
         chosen = [grid.known(metric) for metric in metrics] if metrics is not None else grid.metrics
         means = {metric: grid.means(metric) for metric in chosen}
@@ -213,6 +215,8 @@ class Sweep:
     def opposite(self, against: Mapping[str, Any] | None = None) -> list[int]:
         """The number of the point with which each point is compared, as in :meth:`paired`."""
         to = self._vary.values(0) if against is None else against
+        if not isinstance(to, Mapping):
+            raise TypeError(f"against takes keys with values, such as {{'link.radio.delay': '20 ms'}}, not {to!r}")
         for key in to:
             self._vary.known(key)
         return [self._vary.moved(point, to) for point in range(self._vary.points)]

@@ -75,9 +75,13 @@ class Vary:
 
     def _find(self, key: str, value: Any) -> int:
         values = self.keys[self.known(key)]
-        if value not in values:
-            raise ValueError(f"{key} has no value {label(value)!r}{hint(label(value), list(map(label, values)))}")
-        return values.index(value)
+        if value in values:
+            return values.index(value)
+        # A number may also be named as `--vary` takes it.
+        labels = [label(one) for one in values]
+        if label(value) not in labels:
+            raise ValueError(f"{key} has no value {label(value)!r}{hint(label(value), labels)}")
+        return labels.index(label(value))
 
     def _places(self, points: Any) -> list[Any]:
         """The number of each key's value at a point, or at each of an array of points."""
