@@ -10,10 +10,11 @@
 //! The manager can also query how many packets for a host found no room in front of its radio: the query goes from machine to machine,
 //! towards the host, until one of them knows.
 //!
-//! Messages take 40 bytes, wait with the data, and are never dropped by a queue, a loss model or a handover. Each has a number, and one that a later message of the same
-//! node has overtaken, on another way, is ignored: a branch has to be as its node said last. Where the way back leads to the same neighbour
-//! over another interface, a GRAFT moves the branch. A LEAVE or PRUNE that finds no way is kept until there is one: a neighbour that never
-//! received it would go on for good. A JOIN or GRAFT needs no such care, since one is sent when the way back has changed.
+//! Messages take 40 bytes, wait with the data, and are never dropped by a queue, by a loss model of packets or in a handover. Each has a
+//! number, and one that a later message of the same node has overtaken, on another way, is ignored: a branch has to be as its node said last.
+//! Where the way back leads to the same neighbour over another interface, a GRAFT moves the branch. A LEAVE or PRUNE that finds no way is kept
+//! until there is one: a neighbour that never received it would go on for good. A JOIN or GRAFT needs no such care, since one is sent when the
+//! way back has changed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
