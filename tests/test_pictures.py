@@ -350,8 +350,10 @@ def test_what_stays_the_same_is_drawn():
     result = lh.run(steady)
     assert len({*result.series.where(quantity="arrival_kbps")["value"].tolist()}) == 1
     assert {"throughput", "in-order"} <= set(plot.pictures(result))
-    # Nothing comes of a flow that has not begun.
-    assert "throughput" not in plot.pictures(lh.run(steady.with_({"flow.call.start": "2999 s"})))
+    # A flow has one sample if it begins late, and nothing comes of one that has just begun.
+    late, just_begun = (lh.run(steady.with_({"flow.call.start": start})) for start in ("2999 s", "2999.9999 s"))
+    assert late.flows["received_packets"][0] and not just_begun.flows["received_packets"][0]
+    assert "throughput" in plot.pictures(late) and "throughput" not in plot.pictures(just_begun)
 
 
 def test_a_figure_shows_itself_in_a_notebook(tmp_path):
