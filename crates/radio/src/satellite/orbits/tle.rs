@@ -1,8 +1,8 @@
 //! A constellation from two-line element sets, by SGP4.
 //!
 //! Time begins at the latest epoch of the set. Satellites whose ascending nodes lie close together make a plane, and in it they follow
-//! one another as they do on the orbit; across planes each is linked to its counterpart, which is about as far from its node. Planes that go all around close; those
-//! of a polar constellation leave half a turn free, where the seam is. The ground is a sphere.
+//! one another as they do on the orbit; across planes each is linked to its counterpart, which is about as far from its node. Planes that go
+//! all around close; those of a polar constellation leave half a turn free, where the seam is. The ground is a sphere.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
