@@ -401,15 +401,19 @@ fn a_stopped_bridge_says_that_it_was_late() {
     assert_eq!(code, Some(3));
 }
 
-/// Sends one datagram after half a second of silence.
+/// Sends one datagram when it may, and ends when it may.
 const ONE: &str = r#"
-import socket, time
+import os, socket, time
+def say(name): open(name, "w").close()
+def wait(name):
+    while not os.path.exists(name): time.sleep(0.01)
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 to = socket.getaddrinfo("server", 7000, s.family)[0][4]
-open("up", "w").close()
-time.sleep(0.5)
+say("up")
+wait("send")
 s.sendto(b"x", to)
-time.sleep(0.8)
+say("sent")
+wait("end")
 "#;
 
 /// Nothing is due in the network while the bridge stands still, and a packet waits in front of it.
@@ -417,20 +421,32 @@ time.sleep(0.8)
 fn a_bridge_that_stood_still_does_not_call_the_run_sound() {
     let Some(place) = Place::new(LINK) else { return };
     place.script("one.py", ONE);
+    let say = |name: &str| fs::write(place.file(name), "").unwrap();
     let run = |options: &[&str]| {
-        let _ = fs::remove_file(place.file("up"));
+        for name in ["up", "send", "sent", "end"] {
+            let _ = fs::remove_file(place.file(name));
+        }
         let child = place.start(&[options, &["--host", "server", "phone", "--", "python3", "one.py"]].concat());
         sleep(Duration::from_millis(200));
         let [inner] = children(child.id())[..] else { panic!("one inner process") };
         assert!(signal(inner, Signal::STOP));
+        say("send");
+        let sent = (0..500).any(|_| {
+            sleep(Duration::from_millis(20));
+            place.file("sent").exists()
+        });
+        assert!(sent);
         sleep(Duration::from_millis(600));
         assert!(signal(inner, Signal::CONT));
+        sleep(Duration::from_millis(400));
+        say("end");
         child.wait_with_output().unwrap()
     };
-    let output = run(&["--late", "50 ms"]);
+    // The pause is longer, and what a busy machine adds is less.
+    let output = run(&["--late", "200 ms"]);
     assert!(verdict(&output).starts_with("LATE: 1 packet may have waited up to "), "{}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(run(&["--late", "50 ms", "--strict"]).status.code(), Some(3));
+    assert_eq!(run(&["--late", "200 ms", "--strict"]).status.code(), Some(3));
 }
 
 /// What loses its parent comes to the first process of the namespace, which alone can end it.
