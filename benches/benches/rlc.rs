@@ -34,7 +34,7 @@ impl Bearer {
         let now = Instant::ZERO + tti * self.interval;
         self.interval += 1;
         if self.ends[0].backlog().sdus < 3000 {
-            self.ends[0].enqueue(now, 1500);
+            self.ends[0].enqueue(now, 1500, false);
         }
         for from in 0..2 {
             if self.ends[from].next_timeout().is_some_and(|at| at <= now) {

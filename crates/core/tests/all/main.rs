@@ -30,6 +30,7 @@ mod led_sessions;
 mod loss_indication;
 mod mbms;
 mod membership;
+mod membership_radio;
 mod mobility;
 mod network;
 mod pdcp;

@@ -339,3 +339,25 @@ fn packets_are_conserved_wherever_terminals_go() {
         assert!(column(&first, "flows", "received_bytes").iter().any(|bytes| *bytes > 0.0));
     }
 }
+
+#[test]
+fn messages_of_membership_come_wherever_terminals_go() {
+    // Each terminal joins and leaves, in turn, every 100 ms, at instants of its own.
+    let at = |add: f64| -> String {
+        let of = |k: u32, n: u32| {
+            let at = 1.0 + 0.2 * f64::from(k) + 0.007 * f64::from(n) + add;
+            format!("{{ at = '{at:.3} s', members = ['umts.ue[{n}]'] }}, ")
+        };
+        (0..590).flat_map(|k| (0..12).map(move |n| of(k, n))).collect()
+    };
+    let group = format!("[[group]]\nname = 'g'\nmembers = []\njoin = [{}]\nleave = [{}]", at(0.0), at(0.1));
+    let flow = "[[flow]]\nname = 'news'\nfrom = 'server'\nto = 'g'\ntransport = 'udp'\nsource.cbr = { size = '12 B', interval = '1 s' }";
+    for (rlc, attachment) in [("am", "'dedicated'"), ("um", "'rrc'"), ("eurane", "'eurane'"), ("tm", "'common'")] {
+        let text = crowd(rlc, attachment, "loops", ", carry_over = 'lose', interruption = '0 s'");
+        let results = run(&format!("{text}\n{group}\n{flow}"), 7);
+        let lost = rows(results.table("drops").unwrap(), &[("flow", "")]).len();
+        assert_eq!(lost, 0, "{rlc} {attachment}");
+        let joined = (0..12).map(|n| state(&results, &[("node", &format!("umts.ue[{n}]"))], "joins_sent")).sum::<f64>();
+        assert_eq!(joined, 12.0 * 590.0);
+    }
+}

@@ -39,8 +39,8 @@ impl LinkArq for Entity {
         self.0.pull(slot)
     }
 
-    fn enqueue(&mut self, now: Instant, bytes: u32) -> bool {
-        self.0.enqueue(now, bytes)
+    fn enqueue(&mut self, now: Instant, bytes: u32, exempt: bool) -> bool {
+        self.0.enqueue(now, bytes, exempt)
     }
 
     fn wants_to_send(&self) -> bool {

@@ -15,8 +15,9 @@ use super::rlc::Pdu;
 
 /// One end of a radio bearer.
 pub trait LinkArq: Send {
-    /// Takes an SDU of `bytes` bytes, not 0, to send. Those taken are numbered from 0. `false`: there is no room, and it is not taken.
-    fn enqueue(&mut self, now: Instant, bytes: u32) -> bool;
+    /// Takes an SDU of `bytes` bytes, not 0, to send. Those taken are numbered from 0. `false`: there is no room, and it is not taken. One
+    /// that is `exempt` needs no room.
+    fn enqueue(&mut self, now: Instant, bytes: u32, exempt: bool) -> bool;
 
     /// The PDU that leaves next in a transmission time interval, no larger than [`Slot::left`]. Asked until it gives none, or until
     /// fewer bits are left than [`ArqConfig::pdu_bits`]; only while [`LinkArq::wants_to_send`].
@@ -60,6 +61,11 @@ pub trait LinkArq: Send {
 
     /// About how many PDUs it would hand down now over an unlimited channel: its request where capacity is allocated.
     fn ready_pdus(&self) -> u64;
+
+    /// Whether it sends again what was lost on the way.
+    fn retransmits(&self) -> bool {
+        true
+    }
 
     /// What it holds to send.
     fn backlog(&self) -> Unsent;

@@ -227,7 +227,7 @@ impl Cell {
         let side = &mut self.sides[direction];
         match event {
             Event::Sdu { bytes, name } => {
-                let taken = side.entity.enqueue(now, bytes);
+                let taken = side.entity.enqueue(now, bytes, false);
                 if taken {
                     side.sdus.push((name, bytes));
                 }

@@ -34,7 +34,11 @@ impl Buffer {
         let before = core.counters().dropped;
         // Packets not received yet still take room.
         self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
-        self.queue.enqueue(core, pkt);
+        if core.packet(&pkt).is_exempt() {
+            self.queue.put_back(core, pkt);
+        } else {
+            self.queue.enqueue(core, pkt);
+        }
         self.dropped += core.counters().dropped - before;
         self.take_first(core);
     }

@@ -298,8 +298,11 @@ impl Hsdpa {
                     });
                 }
                 Conclusion::GivenUp(block) => {
-                    let place = mobile.place;
-                    mobile.buffer.on_given_up(core, block.data, |core, pkt| core.drop(pkt, place, Cause::Radio));
+                    let (end, place) = (mobile.end, mobile.place);
+                    mobile.buffer.on_given_up(core, block.data, |core, pkt| match core.packet(&pkt).is_exempt() {
+                        true => core.arrive(end.node, end.port, pkt),
+                        false => core.drop(pkt, place, Cause::Radio),
+                    });
                 }
             }
             mobile.count_dropped(core);
@@ -421,7 +424,7 @@ impl Hsdpa {
 impl Medium for Hsdpa {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
         if let Some(number) = from.0.checked_sub(1) {
-            if self.air.covers(number) {
+            if self.air.covers(number) || core.packet(&packet).is_exempt() {
                 return self.uplink.send(core, number, packet);
             }
             let place = core.place(&format!("{}.ue[{number}] up", self.name));

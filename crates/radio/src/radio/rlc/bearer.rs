@@ -111,7 +111,7 @@ impl<A: LinkArq> Bearer<A> {
 
     /// Hands an SDU to an end. Whether it was taken.
     pub fn enqueue(&mut self, end: usize, bytes: u32) -> bool {
-        let taken = self.ends[end].enqueue(self.now, bytes);
+        let taken = self.ends[end].enqueue(self.now, bytes, false);
         if taken {
             let ledger = &mut self.ledgers[end];
             ledger.sizes.push(bytes);

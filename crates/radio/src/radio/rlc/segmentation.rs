@@ -77,9 +77,9 @@ impl Segmenter {
     }
 
     /// Takes an SDU, if there is room.
-    pub fn push(&mut self, bytes: u32) -> bool {
+    pub fn push(&mut self, bytes: u32, exempt: bool) -> bool {
         debug_assert!(bytes > 0, "an SDU has at least one byte");
-        let fits = self.bytes + u64::from(bytes) <= self.limit;
+        let fits = exempt || self.bytes + u64::from(bytes) <= self.limit;
         if fits {
             self.bytes += u64::from(bytes);
             self.sdus.push_back(bytes);
@@ -254,7 +254,7 @@ mod tests {
     /// The PDUs into which these SDUs go.
     fn cut(format: Format, sdus: &[u32]) -> Vec<Segment> {
         let mut segmenter = Segmenter::new(format, u64::MAX);
-        sdus.iter().for_each(|bytes| assert!(segmenter.push(*bytes)));
+        sdus.iter().for_each(|bytes| assert!(segmenter.push(*bytes, false)));
         let next = || {
             let segment = segmenter.plan()?;
             segmenter.take(&segment);
@@ -338,7 +338,7 @@ mod tests {
     fn what_is_dropped_leaves_the_next_sdu_at_a_start() {
         for (first, pdus) in [(100, 1), (38, 1), (100, 0)] {
             let mut segmenter = Segmenter::new(format(38, 1), 1000);
-            [first, 50, 60].iter().for_each(|bytes| assert!(segmenter.push(*bytes)));
+            [first, 50, 60].iter().for_each(|bytes| assert!(segmenter.push(*bytes, false)));
             (0..pdus).for_each(|_| segmenter.take(&segmenter.plan().unwrap()));
             segmenter.drop_before(1);
             assert_eq!((segmenter.bytes(), segmenter.unfinished(), segmenter.untouched()), (110, 1, 1));
@@ -347,7 +347,7 @@ mod tests {
         }
         // An SDU that is not to be dropped keeps the end that is owed.
         let mut segmenter = Segmenter::new(format(38, 1), 1000);
-        assert!(segmenter.push(38));
+        assert!(segmenter.push(38, false));
         segmenter.take(&segmenter.plan().unwrap());
         segmenter.drop_before(0);
         assert_eq!(segmenter.unfinished(), 0);
@@ -357,10 +357,10 @@ mod tests {
     #[test]
     fn the_buffer_counts_what_is_in_no_pdu() {
         let mut segmenter = Segmenter::new(format(38, 1), 100);
-        assert!(segmenter.push(60) && segmenter.push(40) && !segmenter.push(1));
+        assert!(segmenter.push(60, false) && segmenter.push(40, false) && !segmenter.push(1, false));
         segmenter.take(&segmenter.plan().unwrap());
         assert_eq!(segmenter.bytes(), 62);
-        assert!(segmenter.push(38) && !segmenter.push(1));
+        assert!(segmenter.push(38, false) && !segmenter.push(1, false));
     }
 
     proptest! {
@@ -371,7 +371,7 @@ mod tests {
             let bytes: u32 = sdus.iter().map(|bytes| bytes + 1).sum();
             prop_assert_eq!(segments.len() as u32, bytes.div_ceil(u32::from(room)));
             let mut segmenter = Segmenter::new(format(room, 1), u64::MAX);
-            sdus.iter().for_each(|bytes| assert!(segmenter.push(*bytes)));
+            sdus.iter().for_each(|bytes| assert!(segmenter.push(*bytes, false)));
             for taken in 0..segments.len() {
                 prop_assert_eq!(segmenter.pdus(), (segments.len() - taken) as u64);
                 segmenter.take(&segmenter.plan().unwrap());

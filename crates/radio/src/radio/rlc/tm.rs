@@ -124,8 +124,8 @@ impl Tm {
 }
 
 impl LinkArq for Tm {
-    fn enqueue(&mut self, _now: Instant, bytes: u32) -> bool {
-        let fits = self.bytes + u64::from(bytes) <= self.config.buffer.get();
+    fn enqueue(&mut self, _now: Instant, bytes: u32, exempt: bool) -> bool {
+        let fits = exempt || self.bytes + u64::from(bytes) <= self.config.buffer.get();
         let taken = fits && (self.config.segmentation || bytes <= self.pdu());
         if taken {
             self.bytes += u64::from(bytes);
@@ -194,6 +194,10 @@ impl LinkArq for Tm {
 
     fn ready_pdus(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.pdu())).max(self.sdus.len() as u64)
+    }
+
+    fn retransmits(&self) -> bool {
+        false
     }
 
     fn backlog(&self) -> Unsent {

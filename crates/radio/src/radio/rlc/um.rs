@@ -106,8 +106,8 @@ impl Um {
 }
 
 impl LinkArq for Um {
-    fn enqueue(&mut self, _now: Instant, bytes: u32) -> bool {
-        self.segmenter.push(bytes)
+    fn enqueue(&mut self, _now: Instant, bytes: u32, exempt: bool) -> bool {
+        self.segmenter.push(bytes, exempt)
     }
 
     fn pull(&mut self, _slot: &Slot) -> Option<Pdu> {
@@ -145,6 +145,10 @@ impl LinkArq for Um {
         self.segmenter.pdus()
     }
 
+    fn retransmits(&self) -> bool {
+        false
+    }
+
     fn backlog(&self) -> Unsent {
         Unsent { sdus: self.segmenter.bytes(), unacknowledged: 0 }
     }
@@ -173,7 +177,7 @@ mod tests {
         for (pdu, indicator) in [(125, 1), (126, 2)] {
             let config = Config { pdu: Bytes::new(pdu), tells_start: false, ..Config::default() };
             let mut um = Um::new(&config);
-            assert!(um.enqueue(Instant::ZERO, 10));
+            assert!(um.enqueue(Instant::ZERO, 10, false));
             let slot =
                 Slot { now: Instant::ZERO, at: Instant::ZERO, tti: Default::default(), bits: u32::MAX, left: u32::MAX };
             let sent = um.pull(&slot).unwrap();

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::radio::arq::LinkArq;
 use crate::radio::loss_indication::Markers;
 use crate::radio::pdcp::{self, Coded};
+use crate::radio::rlc::Pdu;
 use lasthop_net::engine::Instant;
 use lasthop_net::net::indication::Marker;
 use lasthop_net::net::{Core, Histogram, Pkt, Place, Probe, What};
@@ -70,11 +71,12 @@ impl Sender {
         Self { markers: marker.cloned().map(Markers::new), ..self }
     }
 
-    /// Takes a packet, or gives it back if there is no room.
+    /// Takes a packet, or gives it back if there is no room and it needs some.
     pub fn enqueue(&mut self, core: &mut Core, pkt: Pkt) -> Result<(), Pkt> {
         let (now, packet) = (core.now(), core.packet(&pkt));
         let coded = self.pdcp.as_ref().map(|pdcp| Box::new(pdcp.code(now, packet)));
-        if !self.arq.enqueue(now, coded.as_ref().map_or(packet.size, |coded| coded.bytes())) {
+        let bytes = coded.as_ref().map_or(packet.size, |coded| coded.bytes());
+        if !self.arq.enqueue(now, bytes, packet.is_exempt()) {
             return Err(pkt);
         }
         if let (Some(pdcp), Some(coded)) = (&mut self.pdcp, &coded) {
@@ -87,10 +89,38 @@ impl Sender {
         Ok(())
     }
 
+    /// The SDUs of exempt packets of which this PDU carries a part.
+    fn exempt<'a>(&'a self, core: &'a Core, pdu: &Pdu) -> impl Iterator<Item = u64> + 'a {
+        let carried = pdu.sdu..pdu.sdu + u64::from(pdu.ends) + u64::from(pdu.goes_on);
+        carried.filter(|sdu| {
+            let place = sdu.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+            let content = place.and_then(|place| self.sdus.get(place)).and_then(|(_, content)| content.as_ref());
+            matches!(content, Some(Sdu::Packet(pkt, _)) if core.packet(pkt).is_exempt())
+        })
+    }
+
+    /// Whether no loss model may lose this PDU.
+    pub fn is_exempt(&self, core: &Core, pdu: &Pdu) -> bool {
+        self.exempt(core, pdu).next().is_some()
+    }
+
+    /// Takes out the exempt packets of which a part was in a lost PDU, if RLC does not send that again.
+    pub fn take_lost(&mut self, core: &Core, pdu: &Pdu) -> Vec<Pkt> {
+        if self.arq.retransmits() {
+            return Vec::new();
+        }
+        let lost: Vec<_> = self.exempt(core, pdu).collect();
+        let packet = |sdu| match self.take(sdu) {
+            Some(Sdu::Packet(pkt, _)) => Some(pkt),
+            Some(Sdu::Request(_)) | None => None,
+        };
+        lost.into_iter().filter_map(packet).collect()
+    }
+
     /// Asks the far end for a header of a context, if there is room.
     pub fn request(&mut self, now: Instant, cid: u8) {
         if let Some(pdcp) = &mut self.pdcp
-            && self.arq.enqueue(now, pdcp::rfc2507::REQUEST_BYTES)
+            && self.arq.enqueue(now, pdcp::rfc2507::REQUEST_BYTES, false)
         {
             pdcp.sent_request();
             self.sdus.push_back((now, Some(Sdu::Request(cid))));

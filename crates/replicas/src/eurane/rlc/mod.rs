@@ -114,8 +114,8 @@ impl Entity {
 }
 
 impl LinkArq for Entity {
-    fn enqueue(&mut self, _now: Instant, bytes: u32) -> bool {
-        self.sender.enqueue(bytes)
+    fn enqueue(&mut self, _now: Instant, bytes: u32, exempt: bool) -> bool {
+        self.sender.enqueue(bytes, exempt)
     }
 
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {

@@ -92,8 +92,8 @@ impl Sender {
     }
 
     /// Takes an SDU, if there is room.
-    pub fn enqueue(&mut self, bytes: u32) -> bool {
-        let taken = self.sdus.push(bytes);
+    pub fn enqueue(&mut self, bytes: u32, exempt: bool) -> bool {
+        let taken = self.sdus.push(bytes, exempt);
         *(if taken { &mut self.totals.sdus } else { &mut self.totals.refused }) += 1;
         taken
     }

@@ -89,7 +89,7 @@ fn an_sdu_that_shares_a_pdu_with_one_given_up_goes_on_only_if_that_pdu_arrived()
     for (lost, outcomes, sn) in cases {
         let mut bearer = Bearer::new(1);
         for bytes in [60, 100, 30] {
-            assert!(bearer.sender.enqueue(Instant::ZERO, bytes));
+            assert!(bearer.sender.enqueue(Instant::ZERO, bytes, false));
         }
         // No report comes through before all is sent.
         let sent = Instant::ZERO + TTI * 6;
@@ -106,7 +106,7 @@ fn an_sdu_that_shares_a_pdu_with_one_given_up_goes_on_only_if_that_pdu_arrived()
 #[test]
 fn what_is_in_no_pdu_yet_is_given_up_too() {
     let mut bearer = Bearer::new(1);
-    assert!(bearer.sender.enqueue(Instant::ZERO, 1_000) && bearer.sender.enqueue(Instant::ZERO, 50));
+    assert!(bearer.sender.enqueue(Instant::ZERO, 1_000, false) && bearer.sender.enqueue(Instant::ZERO, 50, false));
     let mrws = bearer.run(|way, pdu, _| way == Way::Forth && is_one_of(pdu, &[1]));
     assert_eq!(bearer.outcomes, [Lost(0), Delivered(1)]);
     // PDU 2 shows that PDU 1 is missing. The report leaves and arrives in the next interval, with PDU 3.
@@ -118,7 +118,7 @@ fn what_is_in_no_pdu_yet_is_given_up_too() {
 fn an_mrw_is_repeated_until_a_report_misses_nothing_up_to_it() {
     // Lost are PDU 1, the MRWs of the first second, and the report that answers the third.
     let mut bearer = Bearer::new(1);
-    assert!(bearer.sender.enqueue(Instant::ZERO, 120));
+    assert!(bearer.sender.enqueue(Instant::ZERO, 120, false));
     let [second, later] = [1, 2].map(|s| Instant::ZERO + Duration::from_secs(s));
     let mut told = bearer.run(|way, pdu, now| match way {
         Way::Forth => is_one_of(pdu, &[1]) || (mrw(pdu).is_some() && now < second),
@@ -143,7 +143,7 @@ fn a_later_mrw_takes_the_place_of_one_that_is_outstanding() {
     // 6 of it, and the beginning of the third.
     let mut bearer = Bearer::new(1);
     for _ in 0..3 {
-        assert!(bearer.sender.enqueue(Instant::ZERO, 80));
+        assert!(bearer.sender.enqueue(Instant::ZERO, 80, false));
     }
     let told = bearer.run(|way, pdu, _| way == Way::Forth && (is_one_of(pdu, &[0]) || mrw(pdu) == Some(1)));
     assert_eq!(told.iter().map(|mrw| mrw.1).collect::<Vec<_>>(), [1, 4]);

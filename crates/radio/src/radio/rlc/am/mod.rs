@@ -277,11 +277,11 @@ impl Am {
 }
 
 impl LinkArq for Am {
-    fn enqueue(&mut self, now: Instant, bytes: u32) -> bool {
+    fn enqueue(&mut self, now: Instant, bytes: u32, exempt: bool) -> bool {
         if self.sender.is_idle() {
             self.polling.wake(now);
         }
-        self.sender.enqueue(now, bytes)
+        self.sender.enqueue(now, bytes, exempt)
     }
 
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {

@@ -53,7 +53,7 @@ pub struct Sender {
     round_trip: Duration,
     /// The first SDU that is neither acknowledged nor given up.
     oldest: u64,
-    /// With a discard timer: when it expires, for each SDU from the oldest on.
+    /// With a discard timer: when it expires, for each SDU from the oldest on; never, for one that is exempt.
     deadlines: VecDeque<Instant>,
     discard_timer: Option<Duration>,
     /// All PDUs before this one that carry only SDUs given up are known to.
@@ -145,10 +145,10 @@ impl Sender {
         sent.map_or(self.oldest, |sent| sent.segment.sdu)
     }
 
-    pub fn enqueue(&mut self, now: Instant, bytes: u32) -> bool {
-        let taken = self.segmenter.push(bytes);
+    pub fn enqueue(&mut self, now: Instant, bytes: u32, exempt: bool) -> bool {
+        let taken = self.segmenter.push(bytes, exempt);
         if let (true, Some(timer)) = (taken, self.discard_timer) {
-            self.deadlines.push_back(now + timer);
+            self.deadlines.push_back(if exempt { Instant::MAX } else { now + timer });
         }
         taken
     }
@@ -276,13 +276,13 @@ impl Sender {
 
     /// Gives up the SDUs whose timer has expired. `None`: there is none.
     pub fn give_up_late(&mut self, now: Instant, told: Option<u64>) -> Option<Order> {
-        let late = self.deadlines.partition_point(|deadline| *deadline <= now) as u64;
+        let late = self.deadlines.iter().take_while(|deadline| **deadline <= now).count() as u64;
         (late > 0).then(|| self.give_up(self.oldest + late - 1, told))
     }
 
     /// When the next discard timer expires.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.front().copied()
+        self.deadlines.front().copied().filter(|deadline| *deadline < Instant::MAX)
     }
 
     /// Gives up all SDUs up to `last`. `told`: where the window shall go on according to the order sent to the far end and not yet
@@ -382,7 +382,7 @@ mod tests {
     /// With two PDUs of a window of two under way.
     fn sender() -> Sender {
         let mut sender = Sender::new(&Config { window: 2, ..Config::default() });
-        assert!(sender.enqueue(Instant::ZERO, 200));
+        assert!(sender.enqueue(Instant::ZERO, 200, false));
         (0..2).for_each(|_| send(&mut sender));
         sender
     }

@@ -161,7 +161,7 @@ impl Umts {
             match hs.harq.conclude(process, too_old) {
                 Conclusion::Again => {}
                 // It has come, and its terminal no longer waits for it.
-                Conclusion::Received(block) if too_old(block.terminal, block.number) => self.lose(core, block),
+                Conclusion::Received(block) if too_old(block.terminal, block.number) => self.lose_block(core, block),
                 Conclusion::Received(block) => {
                     let (up, terminal) = (&mut hs.up, block.terminal);
                     let reordering = &mut hs.terminals[terminal as usize].reordering;
@@ -170,7 +170,7 @@ impl Umts {
                 }
                 Conclusion::GivenUp(block) => {
                     hs.terminals[block.terminal as usize].counts.given_up += 1;
-                    self.lose(core, block);
+                    self.lose_block(core, block);
                 }
             }
         }
@@ -179,10 +179,9 @@ impl Umts {
         }
     }
 
-    fn lose(&mut self, core: &mut Core, mut block: Block<Vec<Pdu>>) {
-        self.terminals[block.terminal as usize].lost[Direction::Down.index()] += block.data.len() as u64;
+    fn lose_block(&mut self, core: &mut Core, mut block: Block<Vec<Pdu>>) {
         for pdu in block.data.drain(..) {
-            self.observe(core, core.now(), PduStep::Lost, block.terminal, Direction::Down, &pdu, None);
+            self.lose(core, core.now(), block.terminal, Direction::Down, &pdu);
         }
         if let Some(hs) = &mut self.hs_dsch {
             hs.spare.push(block.data);

@@ -147,7 +147,7 @@ impl Umts {
         }
     }
 
-    /// A PDU has come over the air, unless the air loses it. Gives the PDU if it is at its RLC entity then.
+    /// A PDU has come over the air, unless the air loses it and may. Gives the PDU if it is at its RLC entity then.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
         let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
         let kind = self.channels[channel].kind;
@@ -164,12 +164,17 @@ impl Umts {
                 self.imposed.receive(&mut *self.air, &block)
             }
         };
-        if !got.any() {
-            self.terminals[terminal as usize].lost[direction.index()] += 1;
-            let pdu = self.flights.pdus.take(pdu);
-            self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
-            return None;
-        }
+        let is_exempt =
+            || self.terminals[terminal as usize].senders[direction.index()].is_exempt(core, self.flights.pdus.at(&pdu));
+        let got = match got.any() {
+            true => got,
+            false if is_exempt() => Receivers::ALL,
+            false => {
+                let pdu = self.flights.pdus.take(pdu);
+                self.lose(core, at, terminal, direction, &pdu);
+                return None;
+            }
+        };
         match direction {
             Direction::Down => Some(pdu),
             Direction::Up => {
@@ -224,13 +229,14 @@ impl Umts {
         let to = if direction == Direction::Down { ue.end } else { self.rncs[rnc as usize] };
         let [down, up] = &mut ue.senders;
         let (from, receiver) = if direction == Direction::Down { (down, up) } else { (up, down) };
-        let mut requests = Vec::new();
+        let (mut requests, mut again) = (Vec::new(), Vec::new());
         for outcome in self.outcomes.drain(..) {
             let (sdu, delivered) = match outcome {
                 Outcome::Delivered(sdu) => (sdu, true),
                 Outcome::Lost(sdu) => (sdu, false),
             };
             match from.take(sdu) {
+                Some(Sdu::Packet(pkt, _)) if !delivered && core.packet(&pkt).is_exempt() => again.push(pkt),
                 Some(Sdu::Packet(pkt, _)) if !delivered => core.drop(pkt, from.place, Cause::Radio),
                 Some(Sdu::Packet(pkt, coded)) => {
                     if let (Some(pdcp), Some(coded)) = (&mut receiver.pdcp, coded)
@@ -250,6 +256,9 @@ impl Umts {
                 }
                 None => {}
             }
+        }
+        for pkt in again {
+            self.enqueue(core, terminal, direction, pkt);
         }
         for cid in requests {
             self.request_header(core, terminal, direction.reverse(), cid);

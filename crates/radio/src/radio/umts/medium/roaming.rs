@@ -5,7 +5,7 @@ use crate::radio::alarm::Alarm;
 use crate::radio::attachment::Service;
 use crate::radio::umts::roaming::{Area, CarryOver, Step};
 use lasthop_net::engine::Instant;
-use lasthop_net::net::observe::{Cause, PduStep};
+use lasthop_net::net::observe::Cause;
 use lasthop_net::net::{Core, Pkt};
 
 use super::Umts;
@@ -137,16 +137,14 @@ impl Umts {
         }
         for pdu in lost {
             let pdu = self.flights.pdus.take(pdu);
-            self.terminals[terminal as usize].lost[Direction::Down.index()] += 1;
-            self.observe(core, core.now(), PduStep::Lost, terminal, Direction::Down, &pdu, None);
+            self.lose(core, core.now(), terminal, Direction::Down, &pdu);
         }
     }
 
     fn lose_on_air(&mut self, core: &mut Core, terminal: u32) {
         for direction in Direction::BOTH {
             for pdu in self.flights.take_landings(direction.index(), terminal) {
-                self.terminals[terminal as usize].lost[direction.index()] += 1;
-                self.observe(core, core.now(), PduStep::Lost, terminal, direction, &pdu, None);
+                self.lose(core, core.now(), terminal, direction, &pdu);
             }
         }
     }

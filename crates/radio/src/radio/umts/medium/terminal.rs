@@ -4,11 +4,12 @@ use crate::radio::Direction;
 use crate::radio::alarm::Alarm;
 use crate::radio::arq::Unsent;
 use crate::radio::attachment::{Service, Waiting};
+use crate::radio::rlc::Pdu;
 use crate::radio::umts::bearer::Sender;
 use crate::radio::umts::cpch::Uplink;
 use lasthop_net::engine::Instant;
 use lasthop_net::net::medium::End;
-use lasthop_net::net::observe::Cause;
+use lasthop_net::net::observe::{Cause, PduStep};
 use lasthop_net::net::{Core, Pkt};
 
 use super::Umts;
@@ -52,6 +53,17 @@ impl Umts {
         match sender.enqueue(core, pkt) {
             Ok(()) => self.follow_backlog(core, terminal, direction),
             Err(pkt) => core.drop(pkt, sender.place, Cause::Overflow),
+        }
+    }
+
+    /// A PDU will not come. An exempt packet of which it carried a part is sent again.
+    pub(super) fn lose(&mut self, core: &mut Core, at: Instant, terminal: u32, direction: Direction, pdu: &Pdu) {
+        let ue = &mut self.terminals[terminal as usize];
+        ue.lost[direction.index()] += 1;
+        let lost = ue.senders[direction.index()].take_lost(core, pdu);
+        self.observe(core, at, PduStep::Lost, terminal, direction, pdu, None);
+        for pkt in lost {
+            self.enqueue(core, terminal, direction, pkt);
         }
     }
 

@@ -11,7 +11,7 @@ fn ms(ms: u64) -> Instant {
 /// An entity with an SDU of 100 PDUs.
 fn entity(window: u32) -> Entity {
     let mut entity = Entity::new(&Config { window, ..Config::default() });
-    assert!(entity.enqueue(ms(0), 4_000));
+    assert!(entity.enqueue(ms(0), 4_000, false));
     entity
 }
 
