@@ -164,11 +164,9 @@ impl Umts {
                 self.imposed.receive(&mut *self.air, &block)
             }
         };
-        let is_exempt =
-            || self.terminals[terminal as usize].senders[direction.index()].is_exempt(core, self.flights.pdus.at(&pdu));
         let got = match got.any() {
             true => got,
-            false if is_exempt() => Receivers::ALL,
+            false if self.is_exempt(core, terminal, direction, &pdu) => Receivers::ALL,
             false => {
                 let pdu = self.flights.pdus.take(pdu);
                 self.lose(core, at, terminal, direction, &pdu);
@@ -190,6 +188,12 @@ impl Umts {
                 None
             }
         }
+    }
+
+    /// Whether the air may not lose this PDU.
+    #[inline(never)]
+    fn is_exempt(&self, core: &Core, terminal: u32, direction: Direction, pdu: &Flying) -> bool {
+        self.terminals[terminal as usize].senders[direction.index()].is_exempt(core, self.flights.pdus.at(pdu))
     }
 
     /// Whether a terminal whose own cell is `cell` listens to this forward access channel: to that of its cell, and not on CELL_DCH (TS 25.331

@@ -57,6 +57,7 @@ impl Umts {
     }
 
     /// A PDU will not come. An exempt packet of which it carried a part is sent again.
+    #[inline(never)]
     pub(super) fn lose(&mut self, core: &mut Core, at: Instant, terminal: u32, direction: Direction, pdu: &Pdu) {
         let ue = &mut self.terminals[terminal as usize];
         ue.lost[direction.index()] += 1;
