@@ -1895,7 +1895,7 @@ class OrbitsPlanes(TypedDict, total=False):
     plane: Required[Sequence[OrbitalPlane]]
     "The planes, from west to east."
     closes_with: int
-    "By how many places a satellite's neighbour in the first plane is ahead of its place in the last one, if these are neighbours. Between them is a seam."
+    "By how many places a satellite's neighbour in the first plane is ahead of its place in the last one, if these are neighbours, of three planes at least. Default: a seam is between them."
 
 
 class OrbitalPlane(TypedDict, total=False):

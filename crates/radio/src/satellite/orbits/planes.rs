@@ -21,8 +21,8 @@ pub struct Config {
     pub inclination: Angle,
     /// The planes, from west to east.
     pub plane: Vec<Plane>,
-    /// By how many places a satellite's neighbour in the first plane is ahead of its place in the last one, if these are neighbours.
-    /// Between them is a seam.
+    /// By how many places a satellite's neighbour in the first plane is ahead of its place in the last one, if these are neighbours,
+    /// of three planes at least. Default: a seam is between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closes_with: Option<u32>,
 }
@@ -64,6 +64,29 @@ impl OrbitsConfig for Config {
         if self.count() > MOST_SATELLITES {
             return Err(Fault::new("plane", "there are too many satellites", "expected 20000 at most"));
         }
+        if let (Some(ahead), ..3) = (self.closes_with, self.plane.len()) {
+            let found = format!("closes_with = {ahead} with fewer than three planes");
+            return Err(Fault::new("closes_with", found, "expected no such field: two planes are neighbours already"));
+        }
         altitude_fault(self.altitude.km())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_planes_do_not_close() {
+        let planes = |count: usize| Config {
+            altitude: Length::from_metres(780e3),
+            inclination: Angle::from_degrees(86.4),
+            plane: (0..count)
+                .map(|n| Plane { node: Angle::from_degrees(30.0 * n as f64), places: vec![Angle::default()] })
+                .collect(),
+            closes_with: Some(0),
+        };
+        assert_eq!(planes(2).check().unwrap_err().field, "closes_with");
+        assert!(planes(3).check().is_ok());
     }
 }
