@@ -1,6 +1,6 @@
 //! Do JOIN and LEAVE of terminals come over radios that lose, refuse and give up?
 
-use crate::common::scenario::{run, state};
+use crate::common::scenario::{rows, run, state};
 
 /// A terminal joins at 5 s and leaves at 20 s, over a cell: gives how often its RNC sent GRAFT and PRUNE.
 fn over_a_cell(cell: &str, flow: &str, seed: u64) -> [f64; 2] {
@@ -103,5 +103,34 @@ fn no_handover_loses_a_message() {
         );
         let grafts = state(&run(&text, 1), &[("kind", "agent"), ("node", "rnc")], "grafts_sent");
         assert_eq!(grafts, 1.0, "{rlc}, {ms} ms");
+    }
+}
+
+/// A source behind a terminal: the GRAFT to it goes down, where a flood keeps the queue full.
+#[test]
+fn no_full_queue_down_loses_a_message() {
+    for radio in [
+        "cell = [{ name = 'c', rnc = 'n', ues = 1 }]",
+        "hsdpa = [{ name = 'c', node = 'n', ues = 1, queue.droptail.limit = '5 packets' }]",
+        "mbms = [{ name = 'c', rnc = 'n', ues = 1 }]",
+    ] {
+        let text = format!(
+            "duration = '60 s'
+            record.packets = true
+            link = [
+                {{ name = 'core', between = ['s', 'n'], rate = '10 Gbit/s', delay = '10 ms' }},
+                {{ name = 'home', between = ['c.ue[0]', 'source'], rate = '10 Mbit/s', delay = '1 ms' }},
+            ]
+            {radio}
+            group = [{{ name = 'g', members = [], join = [{{ at = '5.0013 s', members = ['s'] }}] }}]
+            flow = [
+                {{ name = 'f', from = 'source', to = 'g', transport = 'udp', source.cbr = {{ interval = '1 s', size = '12 B' }} }},
+                {{ name = 'flood', from = 's', to = 'c.ue[0]', transport = 'udp', source.cbr = {{ interval = '100 us', size = '12 B' }} }},
+            ]"
+        );
+        let flows = run(&text, 1);
+        let flows = flows.table("flows").unwrap();
+        let received = flows.number("received_packets", rows(flows, &[("flow", "f")])[0]).unwrap();
+        assert!(received > 0.0, "{radio}");
     }
 }
