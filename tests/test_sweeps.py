@@ -194,17 +194,14 @@ def test_it_shows_itself_and_is_read_again(whole):
     assert again.points == whole.points
 
 
+def datagrams(flows, source):
+    """Flows of datagrams from one node to the other."""
+    common = {"from": "server", "to": "mobile", "transport": {"udp": {}}, "source": source}
+    return [{"name": str(n), **common} for n in range(flows)]
+
+
 def test_many_flows_are_told_by_their_mean():
-    flows = [
-        {
-            "name": str(n),
-            "from": "server",
-            "to": "mobile",
-            "transport": {"udp": {}},
-            "source": {"cbr": {"rate": "10 kbit/s"}},
-        }
-        for n in range(9)
-    ]
+    flows = datagrams(9, {"cbr": {"rate": "10 kbit/s"}})
     data = {"duration": "1 s", "link": [{"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}]}
     s = lh.sweep({**data, "flow": flows}, vary={"link.radio.delay": ["1 ms", "2 ms"]}, seeds=2)
     mean = next(row for row in s.summary.rows() if row["metric"] == "goodput_kbps")
@@ -230,16 +227,7 @@ def test_a_point_is_named_as_vary_takes_it():
 
 def test_drops_of_many_flows_count_those_without_any():
     """Ten flows of which at a higher rate fewer lose packets: the mean over all ten is a tenth of all drops."""
-    flows = [
-        {
-            "name": str(n),
-            "from": "server",
-            "to": "mobile",
-            "transport": {"udp": {}},
-            "source": {"onoff": {"rate": "500 kbit/s"}},
-        }
-        for n in range(10)
-    ]
+    flows = datagrams(10, {"onoff": {"rate": "500 kbit/s"}})
     link = {"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}
     link["queue"] = {"droptail": {"limit": "5 packets"}}
     data = {"duration": "2 s", "link": [link], "flow": flows}

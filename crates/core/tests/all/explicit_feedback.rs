@@ -15,7 +15,12 @@ fn run(text: &str) -> (Results, Vec<Event>) {
 
 /// A value of the table `state` of the bottleneck's forward direction.
 fn state(results: &Results, quantity: &str) -> f64 {
-    crate::common::scenario::state(results, &[("name", BOTTLENECK)], quantity)
+    link_state(results, BOTTLENECK, quantity)
+}
+
+/// A value of the table `state` of a direction of a link.
+fn link_state(results: &Results, name: &str, quantity: &str) -> f64 {
+    crate::common::scenario::state(results, &[("name", name)], quantity)
 }
 
 /// A column of the table `flows`.
@@ -145,34 +150,32 @@ fn xcp_fills_a_shared_channel() {
     }
 }
 
-/// A link of 100 kB/s is full. A change that leaves its rate as it is interrupts a packet a few microseconds after it has begun: the
-/// measured capacity stays what it is.
+/// Runs a flow over one link of 100 kB/s with a router of XCP.
+fn one_link(queue: &str, flow: &str, changes: &str) -> Results {
+    let (results, _) = run(&format!(
+        "duration = '10 s'
+        record.state = true
+        link = [{{
+            name = 'l', between = ['a', 'b'], rate = '800 kbit/s', delay = '10 ms', queue.xcp = {{ {queue} }},
+            reverse.queue = 'droptail',
+        }}]
+        flow = [{{ from = 'a', to = 'b', {flow} }}]
+        change = [{changes}]"
+    ));
+    results
+}
+
+/// The link is full. A change that leaves its rate as it is interrupts a packet a few microseconds after it has begun: the measured
+/// capacity stays what it is.
 #[test]
 fn an_interrupted_packet_measures_nothing() {
-    for how in ["", "queue = 'empty'", "queue = 'forward'", "in_flight = 'lose'", "overlap = '30 ms'"] {
-        let (results, _) = run(&format!(
-            "duration = '6 s'
-            record.state = true
-            [[link]]
-            name = 'l'
-            between = ['a', 'b']
-            rate = '800 kbit/s'
-            delay = '10 ms'
-            queue.xcp = {{ limit = '50 packets', capacity = 'measured' }}
-            reverse.queue = 'droptail'
-            [[flow]]
-            from = 'a'
-            to = 'b'
-            transport = 'udp'
-            source.cbr = {{ rate = '1600 kbit/s', size = '972 B' }}
-            [[change]]
-            at = '5.00001 s'
-            link = 'l'
-            rate = '800 kbit/s'
-            {how}"
-        ));
-        let of = [("kind", "link"), ("name", "l a>b")];
-        let capacity = crate::common::scenario::state(&results, &of, "capacity_bytes_per_s");
+    for how in ["", ", queue = 'empty'", ", queue = 'forward'", ", in_flight = 'lose'", ", overlap = '30 ms'"] {
+        let results = one_link(
+            "limit = '50 packets', capacity = 'measured'",
+            "transport = 'udp', source.cbr = { rate = '1600 kbit/s', size = '972 B' }",
+            &format!("{{ at = '9.00001 s', link = 'l', rate = '800 kbit/s'{how} }}"),
+        );
+        let capacity = link_state(&results, "l a>b", "capacity_bytes_per_s");
         assert!((capacity - 100e3).abs() < 1e3, "{how}: {capacity} B/s");
     }
 }
@@ -180,32 +183,14 @@ fn an_interrupted_packet_measures_nothing() {
 /// What a handover drops gets no feedback.
 #[test]
 fn packets_of_an_emptied_queue_are_not_decided() {
-    let (results, _) = run("duration = '10 s'
-        record.state = true
-        [[link]]
-        name = 'l'
-        between = ['a', 'b']
-        rate = '800 kbit/s'
-        delay = '10 ms'
-        queue.xcp.limit = '64 packets'
-        reverse.queue = 'droptail'
-        [[flow]]
-        from = 'a'
-        to = 'b'
-        transport.tcp.variant = 'xcp'
-        [[change]]
-        at = '5 s'
-        link = 'l'
-        rate = '80 kbit/s'
-        [[change]]
-        at = '5.3 s'
-        link = 'l'
-        rate = '80 kbit/s'
-        queue = 'empty'");
+    let results = one_link(
+        "limit = '64 packets'",
+        "transport.tcp.variant = 'xcp'",
+        "{ at = '5 s', link = 'l', rate = '80 kbit/s' }, { at = '5.3 s', link = 'l', rate = '80 kbit/s', queue = 'empty' }",
+    );
     assert!(column(&results, "drops", "packets").iter().sum::<f64>() > 0.0);
     // Packets of the handshake have no header, and all others were sent.
-    let of = |quantity| crate::common::scenario::state(&results, &[("kind", "link"), ("name", "l a>b")], quantity);
-    let (decided, sent) = (of("decided_packets"), of("packets"));
+    let [decided, sent] = ["decided_packets", "packets"].map(|quantity| link_state(&results, "l a>b", quantity));
     assert!(decided > 100.0 && decided < sent, "{decided} decided, {sent} sent");
 }
 

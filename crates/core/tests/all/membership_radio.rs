@@ -1,6 +1,6 @@
 //! Do JOIN and LEAVE of terminals come over radios that lose, refuse and give up?
 
-use crate::common::scenario::{rows, run, state};
+use crate::common::scenario::{column, rows, run, state};
 
 /// A terminal joins at 5 s and leaves at 20 s, over a cell: gives how often its RNC sent GRAFT and PRUNE.
 fn over_a_cell(cell: &str, flow: &str, seed: u64) -> [f64; 2] {
@@ -132,5 +132,25 @@ fn no_full_queue_down_loses_a_message() {
         let flows = flows.table("flows").unwrap();
         let received = flows.number("received_packets", rows(flows, &[("flow", "f")])[0]).unwrap();
         assert!(received > 0.0, "{radio}");
+    }
+}
+
+/// The same without a flood, over HSDPA that sends each block once and loses nine of ten.
+#[test]
+fn no_block_given_up_loses_a_message() {
+    for seed in 1..=5 {
+        let results = run(
+            "duration = '60 s'
+            link = [
+                { name = 'core', between = ['s', 'n'], rate = '10 Mbit/s', delay = '10 ms' },
+                { name = 'home', between = ['c.ue[0]', 'source'], rate = '10 Mbit/s', delay = '1 ms' },
+            ]
+            hsdpa = [{ name = 'c', node = 'n', ues = 1, attempts = 1 }]
+            group = [{ name = 'g', members = [], join = [{ at = '5 s', members = ['s'] }] }]
+            flow = [{ name = 'f', from = 'source', to = 'g', transport = 'udp', source.cbr = { interval = '1 s', size = '12 B' } }]
+            change = [{ at = '1 s', link = 'c.ue[0]', loss.bernoulli.p = 0.9 }]",
+            seed,
+        );
+        assert!(column(&results, "flows", "received_packets")[0] > 0.0, "{seed}");
     }
 }

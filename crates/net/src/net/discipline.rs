@@ -15,6 +15,16 @@ use super::packet::Packet;
 use super::slab::Pkt;
 use super::transmitter::Queue;
 
+/// Gives a queue a packet that has come. It may not refuse one that is exempt.
+#[inline]
+pub fn admit(queue: &mut dyn QueueDiscipline, core: &mut Core, packet: Pkt) {
+    if core.packet(&packet).is_exempt() {
+        queue.put_back(core, packet);
+    } else {
+        queue.enqueue(core, packet);
+    }
+}
+
 /// Decides which packets are kept, marked, rewritten or dropped, and which leaves next.
 pub trait QueueDiscipline: Timed {
     /// Takes a packet: keeps it, or ends it with [`Core::drop`].

@@ -6,7 +6,7 @@
 
 use crate::engine::{BitRate, Duration, Instant, Target};
 use crate::net::core::Core;
-use crate::net::discipline::{Backlog, QueueDiscipline};
+use crate::net::discipline::{Backlog, QueueDiscipline, admit};
 use crate::net::loss::Loss;
 use crate::net::medium::{Access, Change, End};
 use crate::net::observe::{Cause, Histogram, Place, Probe};
@@ -135,11 +135,7 @@ impl Traced {
         // An opportunity of this instant comes first.
         self.serve(core);
         core.note_queued(&pkt);
-        if core.packet(&pkt).is_exempt() {
-            self.queue.put_back(core, pkt);
-        } else {
-            self.queue.enqueue(core, pkt);
-        }
+        admit(&mut *self.queue, core, pkt);
         self.arm(core);
     }
 

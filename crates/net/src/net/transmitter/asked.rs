@@ -2,6 +2,7 @@
 
 use crate::net::clock::Clock;
 use crate::net::core::Core;
+use crate::net::discipline::admit;
 use crate::net::order::{Answer, Command};
 use crate::net::schedule::{InService, Occasion};
 use crate::net::slab::Pkt;
@@ -25,11 +26,7 @@ impl<C: Clock> Transmitter<C> {
         self.end_service(core, &event);
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         core.note_queued(&pkt);
-        if core.packet(&pkt).is_exempt() {
-            discipline.put_back(core, pkt);
-        } else {
-            discipline.enqueue(core, pkt);
-        }
+        admit(&mut **discipline, core, pkt);
         if !*sending {
             self.ask(core);
         }

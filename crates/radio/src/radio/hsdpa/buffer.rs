@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use lasthop_net::engine::Instant;
-use lasthop_net::net::discipline::{Backlog, QueueDiscipline};
+use lasthop_net::net::discipline::{Backlog, QueueDiscipline, admit};
 use lasthop_net::net::observe::Probe;
 use lasthop_net::net::{Core, Pkt};
 
@@ -34,11 +34,7 @@ impl Buffer {
         let before = core.counters().dropped;
         // Packets not received yet still take room.
         self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
-        if core.packet(&pkt).is_exempt() {
-            self.queue.put_back(core, pkt);
-        } else {
-            self.queue.enqueue(core, pkt);
-        }
+        admit(&mut *self.queue, core, pkt);
         self.dropped += core.counters().dropped - before;
         self.take_first(core);
     }

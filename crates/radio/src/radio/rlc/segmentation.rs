@@ -76,7 +76,7 @@ impl Segmenter {
         Self { format, sdus: VecDeque::new(), front: 0, rest: 0, begun: false, owed: false, bytes: 0, limit }
     }
 
-    /// Takes an SDU, if there is room.
+    /// Takes an SDU, if there is room or it needs none.
     pub fn push(&mut self, bytes: u32, exempt: bool) -> bool {
         debug_assert!(bytes > 0, "an SDU has at least one byte");
         let fits = exempt || self.bytes + u64::from(bytes) <= self.limit;

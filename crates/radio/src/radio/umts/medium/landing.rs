@@ -169,7 +169,7 @@ impl Umts {
             false if self.is_exempt(core, terminal, direction, &pdu) => Receivers::ALL,
             false => {
                 let pdu = self.flights.pdus.take(pdu);
-                self.lose(core, at, terminal, direction, &pdu);
+                self.count_lost(core, at, terminal, direction, &pdu);
                 return None;
             }
         };

@@ -57,15 +57,18 @@ impl Umts {
     }
 
     /// A PDU will not come. An exempt packet of which it carried a part is sent again.
-    #[inline(never)]
     pub(super) fn lose(&mut self, core: &mut Core, at: Instant, terminal: u32, direction: Direction, pdu: &Pdu) {
-        let ue = &mut self.terminals[terminal as usize];
-        ue.lost[direction.index()] += 1;
-        let lost = ue.senders[direction.index()].take_lost(core, pdu);
-        self.observe(core, at, PduStep::Lost, terminal, direction, pdu, None);
+        let lost = self.terminals[terminal as usize].senders[direction.index()].take_lost(core, pdu);
+        self.count_lost(core, at, terminal, direction, pdu);
         for pkt in lost {
             self.enqueue(core, terminal, direction, pkt);
         }
+    }
+
+    /// A PDU without a part of an exempt packet will not come.
+    pub(super) fn count_lost(&mut self, core: &mut Core, at: Instant, terminal: u32, direction: Direction, pdu: &Pdu) {
+        self.terminals[terminal as usize].lost[direction.index()] += 1;
+        self.observe(core, at, PduStep::Lost, terminal, direction, pdu, None);
     }
 
     /// There is more to send than before.
