@@ -167,7 +167,7 @@ def _strip(axes: Axes, run: Seen, name: str) -> str:
     rows = np.array([row[mobile] for mobile in run.mobile])
     for mask, colour in ((run.received, "#0072B2"), (~run.received, "#D55E00")):
         axes.vlines(run.time_s[mask], rows[mask] - 0.4, rows[mask] + 0.4, color=colour, linewidth=0.25, rasterized=True)
-    axes.set_yticks(range(len(order)), [f"{number(run.sir_db[mobile], 1)} dB" for mobile in order])
+    axes.set_yticks(range(len(order)), [f"{number(run.sir_db[mobile], 1)} dB".replace("-", "−") for mobile in order])
     axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlim(BEGIN, END)
     axes.set_ylabel(f"scheduler {name}\nSIR of the mobile")

@@ -13,7 +13,7 @@ import numpy as np
 from lasthop import plot
 from lasthop.stats import number
 from lasthop.studies import Picture
-from lasthop.studies.pictures import FAINT, picture
+from lasthop.studies.pictures import FAINT, picture, whole
 
 from ..network import text
 
@@ -220,6 +220,7 @@ def _orbit(way: Way) -> Picture:
         lower.step(way.times[here] / unit, way.hops[here], where="post", color="#0072B2", linewidth=0.7)
         upper.set_ylim(0, 1.05 * 2 * way.delays.max())
         lower.set_ylim(0, way.hops.max() + 0.5)
+        whole(lower.yaxis)
         lower.set_xlabel(label)
         lower.set_xlim(0, end / unit)
     panels[0, 0].set_ylabel("round trip (ms)")
