@@ -1,6 +1,7 @@
 //! What a scenario can say about a handover, and what the table `handovers` says of it: arrivals
 //! against sums of transmission times and delays, by both paths of a transmitter.
 
+use crate::common::scenario;
 use crate::common::{Event, Happened, Log};
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::measure::table::Table;
@@ -424,5 +425,22 @@ fn a_link_was_busy_with_packets_that_are_taken_out_of_its_flight() {
         let outcome = run(&scenario("4 s", "1 s", queue, "1 ms", &change));
         let busy = outcome.table("links").number("utilisation_pct", 0).unwrap();
         assert!((99.9..=100.0).contains(&busy), "{queue}, {fate}: {busy} %");
+    }
+}
+
+/// The time that packets have flown is none that they waited, though they wait once more.
+#[test]
+fn packets_that_are_put_back_begin_to_wait() {
+    for queue in ["droptail", "codel"] {
+        let text = format!(
+            "duration = '3 s'
+            link = [{{ name = 'l', between = ['a', 'b'], rate = '1 Mbit/s', delay = '300 ms', queue = '{queue}' }}]
+            flow = [{{ name = 'f', from = 'a', to = 'b', transport = 'udp', source.cbr = {{ interval = '20 ms', size = '1000 B' }} }}]
+            change = [{{ at = '2.5 s', link = 'l', in_flight = 'move' }}]"
+        );
+        let results = scenario::run(&text, 1);
+        let waited = results.table("links").unwrap().number("queue_ms_p95", 0).unwrap();
+        // Fifteen packets at most, of 8.2 ms each, are put back at once: every tenth of those that arrive.
+        assert!((60.0..130.0).contains(&waited), "{queue}: {waited}");
     }
 }

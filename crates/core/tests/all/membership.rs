@@ -412,6 +412,49 @@ fn queues_let_messages_pass() {
     assert!(first < 1.35, "{first}");
 }
 
+/// Eight groups are joined at once over a way up that each discipline keeps short as it likes, by dropping packets that have waited too.
+#[test]
+fn no_discipline_drops_a_message_that_waits() {
+    for queue in [
+        "droptail = { limit = '5 packets', drop_front = true }",
+        "red = {}",
+        "rio = {}",
+        "codel = { target = '1 ms', interval = '5 ms' }",
+        "codel = { variant = 'mahimahi', target = '1 ms', interval = '5 ms' }",
+        "fq_codel = { limit = '3 packets' }",
+        "fq_codel = { target = '1 ms', interval = '5 ms' }",
+        "pie = {}",
+        "dualpi2 = {}",
+        "drr = { limit = '3 packets' }",
+        "threshold = { limit = '3 packets' }",
+        "priority.classes = [{ queue.codel = { target = '1 ms', interval = '5 ms' } }]",
+        "token_bucket = { rate = '32 kbit/s', burst = '1 kB', queue = 'codel' }",
+        "wfq = {}",
+        "swan = {}",
+    ] {
+        let groups = |each: fn(u32) -> String| (0..8).map(each).collect::<Vec<_>>().join(",");
+        let text = format!(
+            "duration = '8 s'
+            link = [
+                {{ name = 'up', between = ['s', 'r'], rate = '10 Mbit/s' }},
+                {{ name = 'a', between = ['r', 'a'], rate = '64 kbit/s', reverse.queue.{queue} }},
+            ]
+            group = [{}]
+            flow = [
+                {{ name = 'load', from = 'a', to = 'r', transport = 'udp', source.cbr = {{ interval = '20 ms', size = '1000 B' }} }},
+                {}
+            ]",
+            groups(|n| format!("{{ name = 'g{n}', join = [{{ at = '5.0013 s', members = ['a'] }}] }}")),
+            groups(|n| format!(
+                "{{ name = 'f{n}', from = 's', to = 'g{n}', transport = 'udp', source.cbr = {{ interval = '100 ms', size = '10 B' }} }}"
+            )),
+        );
+        let received = column(&run(&text, 1), "flows", "received_packets");
+        // A packet of the load is in service for 125 ms at most.
+        assert!(received[1..].iter().all(|packets| (27.0..=30.0).contains(packets)), "{queue}: {received:?}");
+    }
+}
+
 /// The worst receiver of a group leaves, and comes back: its sender follows the other one meanwhile.
 #[test]
 fn congestion_control_of_a_group_follows_who_listens() {

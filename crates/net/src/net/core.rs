@@ -8,7 +8,7 @@ use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 use super::machine::Notice;
 use super::names::Names;
 use super::observe::{Cause, Observation, Observer, Place};
-use super::packet::{FlowId, NodeId, Packet};
+use super::packet::{Ecn, FlowId, NodeId, Packet};
 use super::slab::{Pkt, Slab};
 
 /// The clock, `arm`, the packets under way, arrivals, counters and random streams.
@@ -354,9 +354,12 @@ impl Core {
         }
     }
 
-    /// Marks a packet as having experienced congestion (RFC 3168).
+    /// Marks a packet as having experienced congestion (RFC 3168). One that is marked stays so, and does not count again.
     pub fn mark(&mut self, pkt: &Pkt, place: Place) {
-        self.slab.get_mut(pkt).ecn = super::packet::Ecn::Ce;
+        let before = std::mem::replace(&mut self.slab.get_mut(pkt).ecn, Ecn::Ce);
+        if before == Ecn::Ce {
+            return;
+        }
         if let Some(observer) = &mut self.observer {
             observer.see(self.now, &Observation::Marked { place, packet: self.slab.get(pkt) });
         }

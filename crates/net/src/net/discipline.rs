@@ -15,16 +15,6 @@ use super::packet::Packet;
 use super::slab::Pkt;
 use super::transmitter::Queue;
 
-/// Gives a queue a packet that has come. It may not refuse one that is exempt.
-#[inline]
-pub fn admit(queue: &mut dyn QueueDiscipline, core: &mut Core, packet: Pkt) {
-    if core.packet(&packet).is_exempt() {
-        queue.put_back(core, packet);
-    } else {
-        queue.enqueue(core, packet);
-    }
-}
-
 /// Decides which packets are kept, marked, rewritten or dropped, and which leaves next.
 pub trait QueueDiscipline: Timed {
     /// Takes a packet: keeps it, or ends it with [`Core::drop`].
@@ -36,8 +26,8 @@ pub trait QueueDiscipline: Timed {
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
         self.dequeue(core)
     }
-    /// Takes back, at its head, a packet that had left, or takes one that no queue may refuse: it is exempt from the limit but
-    /// counts for later arrivals. Several come last one first.
+    /// Takes back, at its head, a packet that had left: it is exempt from the limit but counts for later arrivals. Several come last one
+    /// first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
     /// The packet in service is no longer: it was taken out of it, or another access sends it.
     fn on_interrupted(&mut self) {}

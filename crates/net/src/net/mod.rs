@@ -31,6 +31,7 @@ pub mod schedule;
 pub mod sequence;
 pub mod simulation;
 mod slab;
+pub mod sparing;
 pub mod token_bucket;
 pub mod trace;
 pub mod transmitter;

@@ -124,11 +124,17 @@ impl QueueDiscipline for Priority {
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        self.classes.iter_mut().find_map(|class| {
-            let packet = class.queue.dequeue(core)?;
-            class.sent += 1;
-            Some(packet)
-        })
+        let mut first = None;
+        for class in &mut self.classes {
+            // A queue sees that it is empty when it is asked; a less urgent one is asked for that alone.
+            if (first.is_none() || class.queue.backlog() == Backlog::default())
+                && let Some(packet) = class.queue.dequeue(core)
+            {
+                class.sent += 1;
+                first = Some(packet);
+            }
+        }
+        first
     }
 
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
@@ -175,7 +181,7 @@ mod tests {
     use super::*;
     use crate::engine::choice::parsed;
     use crate::net::bench::{Bench, packet};
-    use crate::net::observe::Cause;
+    use crate::net::observe::{Cause, Histogram, What};
 
     fn build(bench: &Bench, text: &str) -> Priority {
         let config: Config = parsed(text).unwrap();
@@ -204,6 +210,45 @@ mod tests {
             bench.enqueue(&mut queue, packet(0, 100, dscp));
         }
         assert_eq!((queue.backlog().packets, bench.drops(Cause::Overflow)), (3, 1));
+    }
+
+    /// The average of a class decays while more urgent packets keep the link busy.
+    #[test]
+    fn a_class_without_packets_sees_that_it_is_empty() {
+        let mut bench = Bench::new();
+        let red = "queue.red = { min = 5, max = 15, weight = 0.5, count = 'packets', mean_packet = '100 B' }";
+        let mut queue = build(&bench, &format!("[[classes]]\ndscp = ['ef']\n[[classes]]\n{red}"));
+        let average = |queue: &Priority| {
+            let mut shown = Shown::default();
+            queue.classes[1].queue.sample(&mut shown);
+            shown.0
+        };
+        for _ in 0..10 {
+            bench.enqueue(&mut queue, packet(0, 100, Dscp::Be));
+        }
+        let before = average(&queue);
+        while bench.take(&mut queue).is_some_and(|_| queue.backlog().packets > 0) {}
+        for tenth in 1..=10 {
+            bench.at(0.1 * f64::from(tenth));
+            bench.enqueue(&mut queue, packet(1, 100, Dscp::Ef));
+            bench.take(&mut queue);
+        }
+        bench.enqueue(&mut queue, packet(0, 100, Dscp::Be));
+        assert!(before > 5.0 && average(&queue) < 1e-9, "{before}, {}", average(&queue));
+    }
+
+    /// The average length that a queue shows.
+    #[derive(Default)]
+    struct Shown(f64);
+
+    impl Probe for Shown {
+        fn part(&mut self, _: What, _: &str) {}
+        fn distribution(&mut self, _: &'static str, _: f64, _: &Histogram) {}
+        fn value(&mut self, name: &'static str, value: f64) {
+            if name == "average_packets" {
+                self.0 = value;
+            }
+        }
     }
 
     #[test]

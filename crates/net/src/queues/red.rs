@@ -78,7 +78,7 @@ pub struct Config {
     /// Mark packets of ECN-capable transports instead of dropping them early. Default: off.
     pub ecn: bool,
     /// The probability p_b above which ECN-capable packets are dropped all the same (RFC 3168 §7).
-    /// Default: `max_p`.
+    /// Default: `rfc`: `max_p`. `ns2`: 0.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_p: Option<Probability>,
     /// Choose the parameters left out anew when the link's rate changes. Default: `rfc`: yes.
@@ -133,15 +133,12 @@ impl QueueConfig for Config {
             by_size: self.by_size.or(Some(ns2)),
             mean_packet: self.mean_packet.or(Some(Bytes::new(if ns2 { 500 } else { 1500 }))),
             follow_rate: self.follow_rate.or(Some(!ns2)),
+            mark_p: self.mark_p.or_else(|| ns2.then(|| Self::default().max_p)),
             ..self.clone()
         };
-        Queue::Asked(Box::new(Red::new(
-            config,
-            site.place,
-            site.rate,
-            site.delay,
-            site.streams.stream(site.name, "red"),
-        )))
+        let stream = site.streams.stream(site.name, "red");
+        let red = Red::new(config, site.place, site.rate, site.delay, stream);
+        Queue::Asked(Box::new(Red { ns2, ..red }))
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -194,6 +191,8 @@ pub struct Red {
     /// The average was above `min` at the last arrival.
     above_min: bool,
     fifo: Fifo,
+    /// Spacing and sizes count at a probability of 1 too, so that small packets may pass (ns-2.35, `use_mark_p_`).
+    ns2: bool,
 }
 
 impl Red {
@@ -213,6 +212,7 @@ impl Red {
             spacing: Spacing::default(),
             above_min: false,
             fifo: Fifo::new(config.limit),
+            ns2: false,
             config,
         };
         red.choose_parameters(rate);
@@ -277,7 +277,7 @@ impl Red {
         let mut verdict = Verdict::Keep;
         if self.average.value >= self.curve.min && length > 1 {
             let p_b = self.curve.probability(self.average.value, self.max_p);
-            if p_b >= 1.0 {
+            if p_b >= 1.0 && !self.ns2 {
                 verdict = Verdict::Drop(Cause::Early);
             } else if !self.above_min {
                 // The average has just crossed `min`: spacing counts from here.
@@ -303,8 +303,8 @@ impl Red {
     }
 }
 
-/// Floyd and Jacobson's method 2: intervals between drops are uniform in 1 … 1/p_b packets, or,
-/// with `wait`, in 1/p_b … 2/p_b.
+/// Floyd and Jacobson's method 2: intervals between drops are uniform in 1 … 1/p_b − 1 packets (the count includes the packet that comes), or, with
+/// `wait`, in 1/p_b … 2/p_b − 1.
 pub(super) fn spaced(p_b: f64, count: f64, wait: bool) -> f64 {
     let progress = count * p_b;
     let (from, to) = if wait { (1.0, 2.0) } else { (0.0, 1.0) };
@@ -363,13 +363,20 @@ pub(super) struct Average {
 }
 
 impl Average {
+    /// The idle time up to now counts with this weight and capacity, which may change.
+    pub fn age(&mut self, now: Instant, weight: f64, capacity: f64) {
+        if let Some(since) = &mut self.idle_since {
+            let missed = libm::trunc(capacity * now.since(*since).as_secs_f64());
+            self.value *= libm::pow(1.0 - weight, missed);
+            *since = now;
+        }
+    }
+
     /// An arrival meets this length. An idle time counts as if packets of the mean size, of which
     /// the link sends `capacity` in a second, had met an empty queue.
     pub fn update(&mut self, now: Instant, length: u64, weight: f64, capacity: f64) {
-        if let Some(since) = self.idle_since.take() {
-            let missed = libm::trunc(capacity * now.since(since).as_secs_f64());
-            self.value *= libm::pow(1.0 - weight, missed);
-        }
+        self.age(now, weight, capacity);
+        self.idle_since = None;
         self.value = (1.0 - weight) * self.value + weight * length as f64;
     }
 }
@@ -412,8 +419,9 @@ impl QueueDiscipline for Red {
         self.fifo.put_back(core, packet);
     }
 
-    fn on_capacity(&mut self, _now: Instant, rate: BitRate) {
+    fn on_capacity(&mut self, now: Instant, rate: BitRate) {
         if self.config.follow_rate != Some(false) {
+            self.average.age(now, self.weight, self.capacity);
             self.choose_parameters(rate);
         }
     }

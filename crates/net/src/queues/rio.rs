@@ -140,6 +140,13 @@ impl Rio {
         rio
     }
 
+    /// The average of in-profile packets decays from when none of them waits.
+    fn note_inside(&mut self, now: Instant) {
+        if self.inside == 0 {
+            self.levels[IN].average.idle_since.get_or_insert(now);
+        }
+    }
+
     /// Whether the packet of this level is to be dropped early.
     fn drops(&mut self, level: usize) -> bool {
         let Level { curve, max_p, average, since_drop } = &mut self.levels[level];
@@ -176,11 +183,11 @@ impl QueueDiscipline for Rio {
         if level == IN {
             self.levels[IN].average.update(now, self.inside, self.weight, self.capacity);
         }
-        if self.drops(level) {
-            return core.drop(packet, self.place, Cause::Early);
-        }
-        if self.fifo.is_full(size) {
-            return core.drop(packet, self.place, Cause::Overflow);
+        let cause =
+            if self.drops(level) { Some(Cause::Early) } else { self.fifo.is_full(size).then_some(Cause::Overflow) };
+        if let Some(cause) = cause {
+            self.note_inside(now);
+            return core.drop(packet, self.place, cause);
         }
         self.inside += u64::from(level == IN);
         self.fifo.push(packet, size);
@@ -196,8 +203,8 @@ impl QueueDiscipline for Rio {
         self.levels[OUT].average.idle_since = None;
         if level(core.packet(&packet).dscp) == IN {
             self.inside -= 1;
-            // As ns-2's: the average of in-profile packets decays from when none of them waits.
-            self.levels[IN].average.idle_since = (self.inside == 0).then(|| core.now());
+            self.levels[IN].average.idle_since = None;
+            self.note_inside(core.now());
         }
         Some(packet)
     }
@@ -207,7 +214,10 @@ impl QueueDiscipline for Rio {
         self.fifo.put_back(core, packet);
     }
 
-    fn on_capacity(&mut self, _now: Instant, rate: BitRate) {
+    fn on_capacity(&mut self, now: Instant, rate: BitRate) {
+        for Level { average, .. } in &mut self.levels {
+            average.age(now, self.weight, self.capacity);
+        }
         self.capacity = rate.as_bytes_per_s() / self.mean_packet;
     }
 
@@ -296,6 +306,26 @@ mod tests {
             let within = if p_b == 0.01 { 0.15 } else { 0.05 };
             assert!((got - expected).abs() <= within * expected, "{dscp:?} at {average}: {got}, not {expected}");
         }
+    }
+
+    /// A packet that is dropped where none of its level waits does not end the idle time of that level, though others are sent.
+    #[test]
+    fn a_level_without_packets_decays_while_others_are_sent() {
+        let mut bench = Bench::new();
+        let mut rio = rio(&bench, Config::default());
+        rio.levels[IN].average = Average { value: 100.0, idle_since: Some(Instant::ZERO) };
+        let rate = rio.capacity;
+        bench.enqueue(&mut rio, packet(0, 1_000, Dscp::Af11));
+        assert_eq!(bench.drops(Cause::Early), 1);
+        for second in 1..=4 {
+            bench.at(f64::from(second));
+            bench.enqueue(&mut rio, packet(0, 1_000, Dscp::Be));
+            bench.take(&mut rio);
+        }
+        bench.enqueue(&mut rio, packet(0, 1_000, Dscp::Af11));
+        let expected = 100.0 * libm::pow(1.0 - rio.weight, 1.0 + libm::trunc(4.0 * rate) + 1.0);
+        let got = rio.levels[IN].average.value;
+        assert!((got / expected - 1.0).abs() < 1e-9, "{got}, not {expected}");
     }
 
     #[test]

@@ -6,13 +6,14 @@
 
 use crate::engine::{BitRate, Duration, Instant, Target};
 use crate::net::core::Core;
-use crate::net::discipline::{Backlog, QueueDiscipline, admit};
+use crate::net::discipline::{Backlog, QueueDiscipline};
 use crate::net::loss::Loss;
 use crate::net::medium::{Access, Change, End};
 use crate::net::observe::{Cause, Histogram, Place, Probe};
 use crate::net::order::{Answer, Command};
 use crate::net::schedule::Path;
 use crate::net::slab::{Flight, Line, Pkt};
+use crate::net::sparing::Sparing;
 use crate::net::transmitter::Returned;
 
 use super::format::{BYTES, Trace};
@@ -39,7 +40,7 @@ pub struct TracedSetup {
 /// One direction.
 pub(super) struct Traced {
     opportunities: Opportunities,
-    queue: Box<dyn QueueDiscipline>,
+    queue: Sparing,
     transit: Option<Transit>,
     /// In flight, in the order of arrivals.
     line: Line,
@@ -79,8 +80,8 @@ const ARRIVAL: u32 = 1;
 impl Traced {
     pub fn new(core: &Core, to: End, component: u32, first_key: u32, setup: TracedSetup) -> Self {
         let rate = setup.trace.mean_rate();
-        let mut queue = setup.queue;
-        queue.on_capacity(core.now(), rate);
+        let mut queue = Sparing::new(setup.queue);
+        queue.discipline.on_capacity(core.now(), rate);
         Self {
             opportunities: Opportunities::new(setup.trace, setup.start, setup.repeats),
             queue,
@@ -135,7 +136,7 @@ impl Traced {
         // An opportunity of this instant comes first.
         self.serve(core);
         core.note_queued(&pkt);
-        admit(&mut *self.queue, core, pkt);
+        self.queue.accept(core, pkt);
         self.arm(core);
     }
 
@@ -225,8 +226,8 @@ impl Traced {
         let now = core.now();
         if self.timeout.is_some_and(|at| at <= now) {
             self.timeout = None;
-            if self.queue.next_timeout().is_some_and(|at| at <= now) {
-                self.queue.on_timeout(now);
+            if self.queue.discipline.next_timeout().is_some_and(|at| at <= now) {
+                self.queue.discipline.on_timeout(now);
             }
         }
     }
@@ -248,7 +249,7 @@ impl Traced {
             self.arrival = Some(first.0);
             core.arm(self.target(ARRIVAL), first.0, first.1);
         }
-        if let Some(at) = self.queue.next_timeout()
+        if let Some(at) = self.queue.discipline.next_timeout()
             && self.timeout.is_none_or(|armed| at < armed)
         {
             self.timeout = Some(at);
@@ -268,7 +269,7 @@ impl Traced {
     }
 
     pub fn order(&mut self, core: &mut Core, command: &Command) -> Answer {
-        let answer = self.queue.on_order(core.now(), command);
+        let answer = self.queue.discipline.on_order(core.now(), command);
         self.arm(core);
         answer
     }
@@ -295,7 +296,7 @@ impl Traced {
         probe.value("carried_bytes", self.carried as f64);
         probe.value("opportunity_bytes", f64::from(BYTES) * self.opportunities.until(core.now()) as f64);
         probe.distribution("queue_ms", 1e-6, &self.waits);
-        self.queue.sample(probe);
+        self.queue.discipline.sample(probe);
     }
 
     fn target(&self, key: u32) -> Target {
@@ -306,6 +307,6 @@ impl Traced {
 impl Returned for Traced {
     fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
         let now = core.now();
-        self.queue.on_return(now, core.packet_mut(pkt));
+        self.queue.discipline.on_return(now, core.packet_mut(pkt));
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::net::clock::Clock;
 use crate::net::core::Core;
-use crate::net::discipline::admit;
 use crate::net::order::{Answer, Command};
 use crate::net::schedule::{InService, Occasion};
 use crate::net::slab::Pkt;
@@ -13,8 +12,8 @@ use super::{DISCIPLINE, FREE, Returned, Stage, Transmitter, flown};
 impl<C: Clock> Transmitter<C> {
     /// A machine of its own node asks something of the discipline.
     pub fn order(&mut self, core: &mut Core, command: &Command) -> Answer {
-        let Stage::Asked { discipline, .. } = &mut self.stage else { return Answer::Unknown };
-        let answer = discipline.on_order(core.now(), command);
+        let Stage::Asked { queue, .. } = &mut self.stage else { return Answer::Unknown };
+        let answer = queue.discipline.on_order(core.now(), command);
         self.arm_discipline(core);
         answer
     }
@@ -24,9 +23,9 @@ impl<C: Clock> Transmitter<C> {
     pub(super) fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
         let event = Self::event(core);
         self.end_service(core, &event);
-        let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
+        let Stage::Asked { queue, sending, .. } = &mut self.stage else { return };
         core.note_queued(&pkt);
-        admit(&mut **discipline, core, pkt);
+        queue.accept(core, pkt);
         if !*sending {
             self.ask(core);
         }
@@ -49,8 +48,8 @@ impl<C: Clock> Transmitter<C> {
         if !self.up {
             return;
         }
-        let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
-        let Some(pkt) = discipline.dequeue(core) else { return };
+        let Stage::Asked { queue, sending, .. } = &mut self.stage else { return };
+        let Some(pkt) = queue.dequeue(core) else { return };
         *sending = true;
         let event = Self::event(core);
         let size = core.packet(&pkt).size;
@@ -86,13 +85,13 @@ impl<C: Clock> Transmitter<C> {
     pub(super) fn wake_discipline(&mut self, core: &mut Core) {
         let now = core.now();
         C::set_now(core, C::at(now), core.since());
-        let Stage::Asked { discipline, sending, wanted } = &mut self.stage else { return };
+        let Stage::Asked { queue, sending, wanted } = &mut self.stage else { return };
         if wanted.is_none_or(|at| at > now) {
             return; // an old wake-up
         }
         *wanted = None;
-        if discipline.next_timeout().is_some_and(|at| at <= now) {
-            discipline.on_timeout(now);
+        if queue.discipline.next_timeout().is_some_and(|at| at <= now) {
+            queue.discipline.on_timeout(now);
         }
         if !*sending {
             self.ask(core);
@@ -106,8 +105,8 @@ impl<C: Clock> Transmitter<C> {
             "the queue at {} keeps packets back without a time to ask again, or has bytes without packets",
             core.place_name(self.place)
         );
-        let Stage::Asked { discipline, wanted, .. } = &mut self.stage else { return };
-        if let Some(at) = discipline.next_timeout()
+        let Stage::Asked { queue, wanted, .. } = &mut self.stage else { return };
+        if let Some(at) = queue.discipline.next_timeout()
             && wanted.is_none_or(|pending| at < pending)
         {
             *wanted = Some(at);
@@ -119,19 +118,19 @@ impl<C: Clock> Transmitter<C> {
     /// Whether bytes wait only if packets do, which may be empty; and whether a discipline that kept packets back when it was asked says when to ask
     /// again (see [`QueueDiscipline::dequeue`](crate::net::QueueDiscipline::dequeue)).
     fn discipline_keeps_its_contract(&self) -> bool {
-        let Stage::Asked { discipline, sending, .. } = &self.stage else { return true };
-        let waits = discipline.backlog().packets > 0;
-        let is_asked = *sending || !self.up || !waits || discipline.next_timeout().is_some();
-        is_asked && (waits || discipline.backlog().bytes == 0)
+        let Stage::Asked { queue, sending, .. } = &self.stage else { return true };
+        let waits = queue.backlog().packets > 0;
+        let is_asked = *sending || !self.up || !waits || queue.discipline.next_timeout().is_some();
+        is_asked && (waits || queue.backlog().bytes == 0)
     }
 }
 
 impl<C: Clock> Returned for Transmitter<C> {
     #[inline(never)]
     fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
-        if let Stage::Asked { discipline, .. } = &mut self.stage {
+        if let Stage::Asked { queue, .. } = &mut self.stage {
             let now = core.now();
-            discipline.on_return(now, core.packet_mut(pkt));
+            queue.discipline.on_return(now, core.packet_mut(pkt));
         }
     }
 }

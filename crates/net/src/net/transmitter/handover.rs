@@ -37,8 +37,8 @@ impl<C: Clock> Transmitter<C> {
         }
         if let Some(rate) = rate {
             self.schedule.set_rate(rate);
-            if let Stage::Asked { discipline, .. } = &mut self.stage {
-                discipline.on_capacity(core.now(), rate);
+            if let Stage::Asked { queue, .. } = &mut self.stage {
+                queue.discipline.on_capacity(core.now(), rate);
             }
         }
         self.schedule.delay = change.delay.unwrap_or(self.schedule.delay);
@@ -121,8 +121,8 @@ impl<C: Clock> Transmitter<C> {
         self.schedule.resume_after(&self.service);
         self.restore(core, Vec::new(), waiting, &before);
         self.arm_arrival(core);
-        if let Stage::Asked { discipline, .. } = &mut self.stage {
-            discipline.on_capacity(core.now(), BitRate::from_bps(self.schedule.rate));
+        if let Stage::Asked { queue, .. } = &mut self.stage {
+            queue.discipline.on_capacity(core.now(), BitRate::from_bps(self.schedule.rate));
         }
         flying
     }
@@ -133,11 +133,11 @@ impl<C: Clock> Transmitter<C> {
         self.start_what_is_due(core, &before);
         let (flight, waiting) = self.take_line(core);
         let (waiting, mut taken): (Flights, Flights) = waiting.into_iter().partition(|(pkt, _)| keep(core, pkt));
-        if let Stage::Asked { discipline, .. } = &mut self.stage {
-            let all: Vec<Pkt> = std::iter::from_fn(|| discipline.evict(core)).collect();
+        if let Stage::Asked { queue, .. } = &mut self.stage {
+            let all: Vec<Pkt> = std::iter::from_fn(|| queue.evict(core)).collect();
             for pkt in all.into_iter().rev() {
                 if keep(core, &pkt) {
-                    discipline.put_back(core, pkt);
+                    queue.put_back(core, pkt);
                 } else {
                     taken.insert(0, (pkt, Flight::default()));
                 }
@@ -172,15 +172,15 @@ impl<C: Clock> Transmitter<C> {
         // Of planned packets it is known already.
         let sent = waiting.iter().take_while(|(_, f)| f.out <= until).count();
         flight.extend(waiting.drain(..sent));
-        while let Stage::Asked { discipline, .. } = &mut self.stage
-            && let Some(pkt) = discipline.dequeue(core)
+        while let Stage::Asked { queue, .. } = &mut self.stage
+            && let Some(pkt) = queue.dequeue(core)
         {
             let size = core.packet(&pkt).size;
             let last = self.schedule.last_arrival().copied();
             let service = C::serve(&mut self.schedule, (before.at, before.time), size);
             if service.out > until {
                 self.schedule.arrive_after(last);
-                return discipline.put_back(core, pkt);
+                return queue.put_back(core, pkt);
             }
             if flight.last().is_some_and(|(_, last)| last.arrival > service.arrival) {
                 let overtaken = std::mem::take(flight);
@@ -195,8 +195,8 @@ impl<C: Clock> Transmitter<C> {
     /// Takes the waiting packets.
     fn take_queue(&mut self, core: &mut Core, waiting: &mut Flights) -> Vec<Pkt> {
         let mut taken: Vec<Pkt> = waiting.drain(..).map(|(pkt, _)| pkt).collect();
-        if let Stage::Asked { discipline, .. } = &mut self.stage {
-            taken.extend(std::iter::from_fn(|| discipline.evict(core)));
+        if let Stage::Asked { queue, .. } = &mut self.stage {
+            taken.extend(std::iter::from_fn(|| queue.evict(core)));
         }
         taken
     }
@@ -204,9 +204,9 @@ impl<C: Clock> Transmitter<C> {
     /// The serialiser becomes free.
     fn let_go(&mut self) {
         self.service = InService::none();
-        if let Stage::Asked { sending, discipline, .. } = &mut self.stage {
+        if let Stage::Asked { sending, queue, .. } = &mut self.stage {
             *sending = false;
-            discipline.on_interrupted();
+            queue.discipline.on_interrupted();
         }
     }
 
@@ -226,12 +226,7 @@ impl<C: Clock> Transmitter<C> {
         let overtaken = self.take_overtaken(core);
         let mut all: Vec<&(Pkt, Flight)> = flight.iter().chain(&overtaken).collect();
         all.sort_by_key(|sent| order_sent(core, sent));
-        let mut copy = |(pkt, f): &(Pkt, Flight)| {
-            let copy = core.copy(pkt);
-            core.note_queued(&copy);
-            (copy, Flight { accepted: core.now(), ..*f })
-        };
-        let copies = all.into_iter().map(&mut copy).collect();
+        let copies = all.into_iter().map(|(pkt, flight)| (core.copy(pkt), *flight)).collect();
         for (pkt, kept) in overtaken {
             self.unusual().overtaken.push(core, pkt, kept);
         }
@@ -247,15 +242,19 @@ impl<C: Clock> Transmitter<C> {
         self.put_ahead(core, kept, waiting);
     }
 
-    /// Puts packets ahead of the waiting ones.
-    fn put_ahead(&mut self, core: &mut Core, ahead: Flights, waiting: &mut Flights) {
+    /// Puts packets ahead of the waiting ones. They wait from now on: the time of their flight is none of the queue's.
+    fn put_ahead(&mut self, core: &mut Core, mut ahead: Flights, waiting: &mut Flights) {
+        for (pkt, flight) in &mut ahead {
+            core.note_queued(pkt);
+            flight.accepted = core.now();
+        }
         match &mut self.stage {
             Stage::Planned { .. } => {
                 waiting.splice(0..0, ahead);
             }
-            Stage::Asked { discipline, .. } => {
+            Stage::Asked { queue, .. } => {
                 for (pkt, _) in ahead.into_iter().rev() {
-                    discipline.put_back(core, pkt);
+                    queue.put_back(core, pkt);
                 }
             }
         }

@@ -30,6 +30,7 @@ use super::medium::{Access, End};
 use super::observe::{Cause, Histogram, Place, Probe};
 use super::schedule::{InService, Occasion, Path, Schedule, Service};
 use super::slab::{Flight, Line, NONE, Pkt, flights_from};
+use super::sparing::Sparing;
 
 pub use handover::Flying;
 
@@ -103,7 +104,7 @@ enum Stage {
         waiting: Backlog,
     },
     Asked {
-        discipline: Box<dyn QueueDiscipline>,
+        queue: Sparing,
         sending: bool,
         wanted: Option<Instant>,
     },
@@ -125,7 +126,7 @@ impl<C: Clock> Transmitter<C> {
             Queue::Planned(limit) => Stage::Planned { limit, first: NONE, waiting: Backlog::default() },
             Queue::Asked(mut discipline) => {
                 discipline.on_capacity(core.now(), setup.rate);
-                Stage::Asked { discipline, sending: false, wanted: None }
+                Stage::Asked { queue: Sparing::new(discipline), sending: false, wanted: None }
             }
         };
         let loss = setup.loss;
@@ -234,7 +235,7 @@ impl<C: Clock> Transmitter<C> {
                 }
                 backlog
             }
-            Stage::Asked { discipline, .. } => discipline.backlog(),
+            Stage::Asked { queue, .. } => queue.backlog(),
         }
     }
 
@@ -249,7 +250,7 @@ impl<C: Clock> Transmitter<C> {
     pub fn holds(&self) -> u64 {
         let queued = match &self.stage {
             Stage::Planned { .. } => 0,
-            Stage::Asked { discipline, .. } => discipline.backlog().packets,
+            Stage::Asked { queue, .. } => queue.backlog().packets,
         };
         let apart = self.unusual.as_ref().map_or(0, |unusual| unusual.overtaken.len() + unusual.forwarded.len());
         self.line.len() + queued + apart
@@ -274,8 +275,8 @@ impl<C: Clock> Transmitter<C> {
             let waits = self.waits.as_deref().cloned().unwrap_or_default().with_zeros(self.sent.packets);
             probe.distribution("queue_ms", 1e-6, &waits);
         }
-        if let Stage::Asked { discipline, .. } = &self.stage {
-            discipline.sample(probe);
+        if let Stage::Asked { queue, .. } = &self.stage {
+            queue.discipline.sample(probe);
         }
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::engine::Streams;
-use crate::net::bench::any_packet;
+use crate::net::bench::{Bench, any_packet};
 
 /// RED(5, 15, 0.1, gentle) with w = 0.002, counted in packets.
 fn classic() -> Config {
@@ -43,6 +43,40 @@ fn the_average_is_exponentially_weighted_and_decays_in_idle_time() {
     let before = average.value;
     average.update(at(1.1), 0, 0.002, 1250.0);
     assert!((average.value - before * libm::pow(0.998, 126.0)).abs() < 1e-9);
+}
+
+/// Floyd and Jacobson 1993, figure 17: an idle time counts by the packets that could have been sent in it, at the rate that the link had then.
+#[test]
+fn idle_time_counts_at_the_rate_of_its_time() {
+    let mut bench = Bench::new();
+    let mut red = red(Config { mean_packet: Some(Bytes::new(1000)), follow_rate: Some(true), ..classic() });
+    red.average = Average { value: 100.0, idle_since: Some(Instant::ZERO) };
+    // 1250 packets in a second at 10 Mbit/s; one in a second at 8 kbit/s.
+    red.on_capacity(Instant::from_secs_f64(1.0), BitRate::from_bps(8_000));
+    bench.at(2.0);
+    bench.enqueue(&mut red, any_packet());
+    let expected = 100.0 * libm::pow(0.998, 1250.0 + 1.0 + 1.0);
+    assert!((red.average.value - expected).abs() < 1e-9, "{}, not {expected}", red.average.value);
+}
+
+/// ns-2.35 with `use_mark_p_`, `bytes_` and `wait_`, as they are set there: at a probability of 1 too a packet is dropped when 500 B have come since
+/// the last one. Of 40 B that is each thirteenth; without sizes all are dropped.
+#[test]
+fn small_packets_of_ns_2_pass_at_a_probability_of_one() {
+    for (ns2, expected) in [(true, 1000 / 13), (false, 1000)] {
+        let mut bench = Bench::new();
+        let config = Config { by_size: Some(true), mean_packet: Some(Bytes::new(500)), ..classic() };
+        let mut red = Red { ns2, above_min: true, ..red(config) };
+        for _ in 0..1000 {
+            red.average.value = 1000.0;
+            while red.backlog().packets < 2 {
+                red.fifo.push(bench.core.insert(any_packet()), 1000);
+            }
+            bench.enqueue(&mut red, crate::net::Packet { size: 40, ..any_packet() });
+        }
+        let dropped = bench.drops(Cause::Early);
+        assert_eq!(dropped, expected, "{ns2}");
+    }
 }
 
 #[test]

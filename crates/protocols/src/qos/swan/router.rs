@@ -200,10 +200,17 @@ impl Swan {
         self.shaper.ends += self.config.period * (over + 1);
     }
 
-    /// Best effort whose time has come enters the line to the medium.
+    /// Whether best effort waits that finds room in the line to the medium.
+    fn finds_room(&self) -> bool {
+        let first = self.shaped.packets.front();
+        first.is_some_and(|first| !self.medium.backlog().is_full(self.config.limit, first.size))
+    }
+
+    /// Best effort whose time has come enters the line to the medium, as long as there is room.
     fn release(&mut self, now: Instant) {
         self.end_periods(now);
         while self.shaper.next <= now
+            && self.finds_room()
             && let Some(waiting) = self.shaped.pop()
         {
             self.shaper.pass(now, waiting.size);
@@ -355,6 +362,8 @@ impl QueueDiscipline for Swan {
                 self.delayed_packets += 1;
             }
         }
+        // There is room again.
+        self.release(now);
         Some(packet)
     }
 
@@ -397,8 +406,8 @@ impl Timed for Swan {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        // A slow rate may grow at the end of the period, but what passed last keeps its distance.
-        (!self.shaped.packets.is_empty()).then_some(self.shaper.next)
+        // A slow rate may grow at the end of the period, but what passed last keeps its distance. A full line is asked for a packet first.
+        self.finds_room().then_some(self.shaper.next)
     }
 }
 

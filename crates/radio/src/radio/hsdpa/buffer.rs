@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 
 use lasthop_net::engine::Instant;
-use lasthop_net::net::discipline::{Backlog, QueueDiscipline, admit};
+use lasthop_net::net::discipline::{Backlog, QueueDiscipline};
 use lasthop_net::net::observe::Probe;
+use lasthop_net::net::sparing::Sparing;
 use lasthop_net::net::{Core, Pkt};
 
 /// The buffer of a mobile at its base station.
 pub struct Buffer {
-    queue: Box<dyn QueueDiscipline>,
+    queue: Sparing,
     /// Packets taken from the queue that have not come, in order.
     taken: VecDeque<Pkt>,
     taken_bytes: u64,
@@ -25,7 +26,7 @@ pub struct Buffer {
 impl Buffer {
     /// An empty one in front of which `queue` keeps and drops.
     pub fn new(queue: Box<dyn QueueDiscipline>) -> Self {
-        Self { queue, taken: VecDeque::new(), taken_bytes: 0, done: 0, dropped: 0 }
+        Self { queue: Sparing::new(queue), taken: VecDeque::new(), taken_bytes: 0, done: 0, dropped: 0 }
     }
 
     /// Takes a packet, or has the queue end it.
@@ -33,8 +34,8 @@ impl Buffer {
         core.note_queued(&pkt);
         let before = core.counters().dropped;
         // Packets not received yet still take room.
-        self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
-        admit(&mut *self.queue, core, pkt);
+        self.queue.discipline.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
+        self.queue.accept(core, pkt);
         self.dropped += core.counters().dropped - before;
         self.take_first(core);
     }
@@ -117,11 +118,11 @@ impl Buffer {
 
     /// The queue discipline's state.
     pub fn sample(&self, probe: &mut dyn Probe) {
-        self.queue.sample(probe);
+        self.queue.discipline.sample(probe);
     }
 
     /// The queue discipline.
     pub fn queue(&mut self) -> &mut dyn QueueDiscipline {
-        &mut *self.queue
+        &mut *self.queue.discipline
     }
 }

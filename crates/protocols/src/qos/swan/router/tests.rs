@@ -74,6 +74,22 @@ fn best_effort_passes_at_the_shaping_rate_and_real_time_at_once() {
     assert_eq!(times, [(0, 1_000), (0, 500), (100, 1_000), (200, 1_000)]);
 }
 
+/// Best effort waits before the shaper, and is dropped there, while the line to the medium is full.
+#[test]
+fn the_line_to_the_medium_has_its_limit() {
+    let (mut core, mut swan) = swan(Config { limit: Amount::Packets(3), ..Config::default() });
+    for _ in 0..10 {
+        let pkt = core.insert(Packet { size: 1_000, ..any_packet() });
+        swan.enqueue(&mut core, pkt);
+    }
+    let waiting = |swan: &Swan| (swan.shaped.packets.len(), swan.medium.packets.len());
+    assert_eq!((waiting(&swan), core.counters().dropped), ((3, 3), 4));
+    assert_eq!(swan.next_timeout(), None, "a line that is full is asked");
+    let pkt = swan.dequeue(&mut core).expect("packets wait");
+    core.arrive(NodeId(0), Port(0), pkt);
+    assert_eq!(waiting(&swan), (2, 3));
+}
+
 #[test]
 fn a_probe_learns_the_least_that_is_left() {
     let (mut core, mut swan) = swan(Config::default());
