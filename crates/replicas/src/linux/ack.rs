@@ -14,12 +14,14 @@ impl Socket {
     pub fn on_ack(&mut self, header: &TcpHeader) {
         let tcp = &mut self.tcp;
         let (ack, una) = (header.ack, tcp.snd_una);
-        if ack < una || ack > tcp.snd_nxt {
+        if ack > tcp.snd_nxt {
             return;
         }
+        if ack < una {
+            return self.on_old_ack(header);
+        }
         let mut flags = Flags { ts_echo_us: clock::micros(header.ts_echo), advances: ack > una, ..Flags::default() };
-        let mut tally =
-            Tally { sample: Sample::default(), first_sacked_us: None, last_sacked_us: None, reord: u64::MAX };
+        let mut tally = Tally::default();
         tally.sample.prior_in_flight = tcp.in_flight();
         if flags.advances {
             tcp.retransmits = 0;
@@ -75,6 +77,25 @@ impl Socket {
         let (now_us, min_rtt) = (tcp.now_us, tcp.rtt.min());
         tcp.delivery.complete(now_us, min_rtt, delivered, lost, &mut tally.sample);
         self.control_congestion(delivered, &flags, &tally.sample);
+        self.send_again(resend);
+    }
+
+    /// One that a later one has overtaken (`old_ack`): its blocks are news all the same.
+    #[cold]
+    fn on_old_ack(&mut self, header: &TcpHeader) {
+        let tcp = &mut self.tcp;
+        if header.sack().is_empty() || tcp.segments.is_empty() {
+            return;
+        }
+        let mut flags = Flags { ts_echo_us: clock::micros(header.ts_echo), ..Flags::default() };
+        let una = tcp.snd_una;
+        tcp.tag_sacked(header.sack(), header.ack, una, &mut flags, &mut Tally::default());
+        let resend = self.on_alert(una, false, &mut flags);
+        self.send_again(resend);
+    }
+
+    /// What an acknowledgement has to be answered with (`tcp_xmit_recovery`).
+    fn send_again(&mut self, resend: Resend) {
         match resend {
             Resend::Nothing => {}
             Resend::Lost => self.retransmit(),
@@ -132,7 +153,8 @@ impl Socket {
             last_sample_us = Some(since(last_us));
             // A small segment that was alone in its round trip: a receiver acknowledges it late.
             let alone = acked == 1 && tally.sample.prior_delivered() + 1 == tcp.delivery.delivered;
-            flags.maybe_delayed = alone && prior_sacked == 0 && tcp.snd_una - una < tcp.mss;
+            let alert = flags.data_sacked || flags.duplicate_reported;
+            flags.maybe_delayed = alone && prior_sacked == 0 && tcp.snd_una - una < tcp.mss && !alert;
         }
         let sacked_us = tally.first_sacked_us.map(since);
         if sacked_us.is_some() {

@@ -36,3 +36,9 @@ pub struct Tally {
     /// The first segment of which it shows that it was reordered.
     pub reord: u64,
 }
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { sample: Sample::default(), first_sacked_us: None, last_sacked_us: None, reord: u64::MAX }
+    }
+}

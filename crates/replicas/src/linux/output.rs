@@ -240,6 +240,7 @@ impl Tcp {
                 lost: false,
                 resent: false,
                 ever_resent: false,
+                found_lost: false,
             });
             sent += 1;
             // The last segment of a burst of several asks to be passed on, and the last one of all that was written.

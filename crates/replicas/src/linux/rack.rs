@@ -54,6 +54,7 @@ impl Tcp {
             }
             let remaining = (rack.rtt_us + window) as i64 - now_us.saturating_sub(one.sent_us) as i64;
             if remaining <= 0 {
+                one.found_lost = true;
                 lost.push(one.start);
             } else {
                 timeout = timeout.max(remaining as u64);

@@ -129,6 +129,7 @@ mod tests {
             lost: false,
             resent: false,
             ever_resent: false,
+            found_lost: false,
         }
     }
 

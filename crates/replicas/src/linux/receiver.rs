@@ -326,10 +326,10 @@ impl Receiver {
                 state.note_ack();
             }
             let fresh = state.data.insert(start.max(rcv_nxt), end);
-            let known = end - start - fresh;
+            let known = end - start - fresh - u64::from(fin && state.fin.is_some());
             self.totals.duplicate_bytes += known;
             if fresh == 0 {
-                self.totals.duplicates += 1;
+                self.totals.duplicates += u64::from(payload > 0);
                 state.dsack = Some((start, end));
             }
             if fin && fresh > 0 {

@@ -81,6 +81,7 @@ mod tests {
                 lost: false,
                 resent: false,
                 ever_resent: false,
+                found_lost: false,
             });
         }
         (tcp.prior_cwnd, tcp.snd_ssthresh, tcp.snd_cwnd) = (20, 10, 20);

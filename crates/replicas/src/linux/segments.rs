@@ -42,6 +42,8 @@ pub struct Segment {
     pub resent: bool,
     /// It was retransmitted at some time (`TCPCB_EVER_RETRANS`).
     pub ever_resent: bool,
+    /// Loss detection by time has found it lost, and does not look at it again before it is sent again.
+    pub found_lost: bool,
 }
 
 impl Segment {
@@ -55,12 +57,6 @@ impl Segment {
     #[inline]
     pub fn is_to_be_resent(&self) -> bool {
         self.lost && !self.resent && !self.sacked
-    }
-
-    /// Whether loss detection by time has nothing to say of it: it has arrived, or is known to be lost.
-    #[inline]
-    fn is_settled(&self) -> bool {
-        self.sacked || (self.lost && !self.resent)
     }
 }
 
@@ -131,6 +127,7 @@ impl Segments {
     pub fn note_resent(&mut self, place: usize, tx: u64) {
         if let Some(one) = self.queue.get_mut(place) {
             one.tx = tx;
+            one.found_lost = false;
             self.order.push_back((tx, one.start));
         }
     }
@@ -141,13 +138,14 @@ impl Segments {
     }
 
     /// Walks over segments that are neither lost nor known to have arrived, by the time of their last transmission, as long as `visit` says to
-    /// go on.
+    /// go on. One that is only marked lost, as all are at a timeout, keeps its place: the mark may be undone.
     pub fn walk_by_time(&mut self, mut visit: impl FnMut(&mut Segment) -> bool) {
         let mut next = 0;
         while let Some(&(tx, start)) = self.order.get(next) {
             let place = self.queue.partition_point(|one| one.start < start);
-            let current = self.queue.get_mut(place).filter(|one| one.tx == tx && !one.is_settled());
+            let current = self.queue.get_mut(place).filter(|one| one.tx == tx && !one.sacked && !one.found_lost);
             match current {
+                Some(one) if one.is_to_be_resent() => next += 1,
                 Some(one) => {
                     if !visit(one) {
                         return;
@@ -160,5 +158,53 @@ impl Segments {
                 None => next += 1,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(start: u64) -> Segment {
+        let (fin, sacked, lost, resent) = (false, false, false, false);
+        let (stamp, ever_resent, found_lost) = (Stamp::default(), false, false);
+        Segment {
+            start,
+            len: 1,
+            fin,
+            sent_us: start,
+            tx: start,
+            buffer: start,
+            stamp,
+            sacked,
+            lost,
+            resent,
+            ever_resent,
+            found_lost,
+        }
+    }
+
+    fn walked(segments: &mut Segments) -> Vec<u64> {
+        let mut starts = Vec::new();
+        segments.walk_by_time(|one| {
+            starts.push(one.start);
+            true
+        });
+        starts
+    }
+
+    /// `tcp_rack_detect_loss` passes over segments that are lost and not sent again, and takes out only those that it marks itself.
+    #[test]
+    fn what_a_timeout_marked_is_found_again_when_that_is_undone() {
+        let mut segments = Segments::default();
+        (1..=4).for_each(|start| segments.push(segment(start)));
+        segments.at_mut(0).unwrap().lost = true;
+        segments.at_mut(1).unwrap().sacked = true;
+        (segments.at_mut(2).unwrap().lost, segments.at_mut(2).unwrap().found_lost) = (true, true);
+        assert_eq!(walked(&mut segments), [4]);
+        segments.iter_mut().for_each(|one| one.lost = false);
+        assert_eq!(walked(&mut segments), [1, 4]);
+        segments.note_resent(2, 5);
+        assert_eq!(walked(&mut segments), [1, 4, 3]);
     }
 }

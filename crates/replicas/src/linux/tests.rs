@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use lasthop_net::engine::choice::parsed;
 use lasthop_net::engine::{Duration, Instant, Stream, Streams};
 use lasthop_net::net::{
-    Action, Address, Endpoint, EndpointContext, FlowId, Hears, NodeId, Notice, Packet, Port, Socket as Seat, TcpFlags,
-    Timed,
+    Action, Address, Endpoint, EndpointContext, FlowId, Header, Hears, Histogram, NodeId, Notice, Packet, Port, Probe,
+    SackBlocks, Socket as Seat, TcpFlags, TcpHeader, TcpOptions, Timed, What,
 };
 
 use super::receiver::Receiver;
@@ -376,5 +376,54 @@ fn a_recovery_before_its_first_retransmission_is_undone() {
         let tcp = &socket.tcp;
         assert_eq!((tcp.ca_state == CaState::Recovery, tcp.undo_marker.is_some()), (resent, resent));
         assert_eq!(tcp.snd_cwnd >= before, !resent);
+    }
+}
+
+/// An acknowledgement that later ones have overtaken moves nothing; its blocks are heeded (`old_ack`).
+#[test]
+fn blocks_of_an_overtaken_acknowledgement_are_heeded() {
+    let mut path = in_flight();
+    let socket = &mut path.sender.socket;
+    let (una, first) = (socket.tcp.snd_una, socket.tcp.segments.at(4).unwrap().clone());
+    let mut sack = SackBlocks::default();
+    sack.push(first.start, first.end());
+    let ack = |options| TcpHeader { ack: una - 1, window: TcpHeader::ANY_WINDOW, options, ..TcpHeader::default() };
+    socket.on_ack(&ack(TcpOptions::Sack(SackBlocks::default())));
+    assert_eq!((socket.tcp.sacked_out, socket.tcp.snd_una), (0, una));
+    socket.on_ack(&ack(TcpOptions::Sack(sack)));
+    assert_eq!((socket.tcp.sacked_out, socket.tcp.snd_una), (1, una));
+    assert!(socket.tcp.is_consistent());
+}
+
+/// A FIN that comes again beyond a gap takes a sequence number, and is no byte and no segment of data.
+#[test]
+fn a_fin_that_comes_again_is_no_data() {
+    let handshake = |_, packet: &Packet| match packet.tcp() {
+        Some(header) if header.payload > 0 => Vec::new(),
+        _ => vec![Duration::ZERO],
+    };
+    let mut path = Path::new("variant = 'reno'").with(handshake);
+    path.transfer(2_896);
+    path.run(0.05);
+    let (_, mut fin) = *path.sent.last().unwrap();
+    let Header::Tcp(header) = &mut fin.header else { panic!("a segment") };
+    (header.seq, header.payload, header.flags) = (5_000, 0, header.flags.with(TcpFlags::FIN));
+    for _ in 0..2 {
+        path.receiver.on_packet(path.now, &fin, Port::LOCAL);
+    }
+    let mut totals = Totals::default();
+    path.receiver.sample(&mut totals);
+    assert_eq!((totals.0["duplicate_packets"], totals.0["duplicate_bytes"]), (0.0, 0.0));
+}
+
+/// What an endpoint shows.
+#[derive(Default)]
+struct Totals(std::collections::BTreeMap<&'static str, f64>);
+
+impl Probe for Totals {
+    fn part(&mut self, _: What, _: &str) {}
+    fn distribution(&mut self, _: &'static str, _: f64, _: &Histogram) {}
+    fn value(&mut self, name: &'static str, value: f64) {
+        self.0.insert(name, value);
     }
 }

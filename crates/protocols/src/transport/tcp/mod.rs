@@ -1,5 +1,6 @@
 //! TCP as the standards have it, counted in bytes. Profile `ns2`, what ns-2.35 does, is not here: the configuration is shared.
 
+pub mod answered;
 pub mod config;
 pub mod delivery;
 pub mod ground_truth;

@@ -58,6 +58,8 @@ struct State {
     /// Payload bytes that came marked (r.ceb of RFC 9768), and marked packets since the last acknowledgement.
     ceb: u64,
     marks: u32,
+    /// Whether the last packet came marked.
+    last_marked: bool,
     /// XCP: what routers granted to the segments that the next acknowledgement answers, bytes/s.
     granted: f64,
     /// The sequence number of the FIN, when it is known.
@@ -130,7 +132,9 @@ impl Receiver {
         if header.payload > 0 {
             self.totals.packets += 1;
         }
-        self.note_marks(packet.ecn, header);
+        // RFC 3168 §6.1.5, RFC 9768 §3.2.1: marks count of segments in the window.
+        let acceptable = end > self.state.data.rcv_nxt && start < self.state.edge(&self.settings);
+        let urgent = acceptable && self.note_marks(packet.ecn, header);
         if header.flags.has(TcpFlags::TIMESTAMPS) && start <= self.state.last_ack {
             self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
         }
@@ -165,9 +169,7 @@ impl Receiver {
         debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
         // RFC 5681 §4.2: at once for a gap, for data that fill one, and for a duplicate.
         state.owed += 1;
-        // RFC 9768 §3.2.2.5.1: and for every second mark.
-        let marked = state.marks >= MARKS_TO_AN_ACK;
-        if !new || was_gap || !state.data.blocks.is_empty() || fin || marked || state.owed >= self.settings.ack_every {
+        if !new || was_gap || !state.data.blocks.is_empty() || fin || urgent || state.owed >= self.settings.ack_every {
             self.ack_now = Some(Reply { syn: false, duplicate });
         } else if state.due == Instant::MAX {
             state.due = now + self.settings.ack_delay;
@@ -175,12 +177,17 @@ impl Receiver {
     }
 
     /// RFC 3168 §6.1.3: congestion is echoed until the sender says that it has reduced; RFC 9768 §3.2.1: or marks are counted.
+    /// Says whether the mark makes an acknowledgement at once: of a packet that follows one without, and each second one (RFC 9768 §3.2.2.5.1).
     #[inline]
-    fn note_marks(&mut self, ecn: Ecn, header: &TcpHeader) {
+    fn note_marks(&mut self, ecn: Ecn, header: &TcpHeader) -> bool {
         if self.settings.accurate_ecn {
-            if ecn == Ecn::Ce {
-                self.state.ceb += u64::from(header.payload);
-                self.state.marks += 1;
+            let state = &mut self.state;
+            let marked = ecn == Ecn::Ce;
+            let changed = marked != std::mem::replace(&mut state.last_marked, marked);
+            if marked {
+                state.ceb += u64::from(header.payload);
+                state.marks += 1;
+                return changed || state.marks >= MARKS_TO_AN_ACK;
             }
         } else if self.settings.ecn {
             if header.flags.has(TcpFlags::CWR) {
@@ -190,6 +197,7 @@ impl Receiver {
                 self.state.echo = true;
             }
         }
+        false
     }
 
     #[inline]

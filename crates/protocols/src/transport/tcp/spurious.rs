@@ -3,6 +3,7 @@
 
 use lasthop_net::engine::Instant;
 
+use super::answered::Answered;
 use super::config::Spurious as Kind;
 use super::rto::Conservative;
 use crate::transport::congestion::CongestionControl;
@@ -24,6 +25,8 @@ pub struct Detector {
 pub struct Saved {
     /// The congestion control as it was, unless it has begun anew since.
     pub congestion: Option<Box<dyn CongestionControl>>,
+    /// How far congestion was answered.
+    pub answered: Answered,
     /// FlightSize.
     pub flight: u64,
     /// SND.NXT.
@@ -116,6 +119,11 @@ impl Detector {
         }
     }
 
+    /// The timeout has been judged otherwise.
+    pub fn close(&mut self) {
+        (self.state, self.saved) = (State::Idle, None);
+    }
+
     /// The receiver has reported a duplicate.
     pub fn on_dsack(&mut self) {
         self.dsack_seen = true;
@@ -196,7 +204,8 @@ mod tests {
     /// RFC 5682 §2.1 step 1: a timeout while the last one is still being repaired is not judged.
     #[test]
     fn a_timeout_in_the_recovery_from_a_timeout_is_not_judged() {
-        let saved = || Some(Saved { congestion: None, flight: 10, nxt: 20, estimate: None });
+        let saved =
+            || Some(Saved { congestion: None, answered: Answered::default(), flight: 10, nxt: 20, estimate: None });
         let mut detector = Detector::new(Kind::FRto, false);
         detector.on_timeout(Instant::ZERO, 10, 20, saved());
         assert!(detector.is_open());

@@ -11,6 +11,8 @@ use lasthop_net::net::{TcpFlags, TcpHeader};
 
 use crate::transport::congestion::CongestionControl;
 
+use super::answered::Answered;
+
 /// The last reduction, and the segments sent again since.
 #[derive(Default)]
 pub struct Reversal {
@@ -29,6 +31,8 @@ pub struct Reversal {
 pub struct Reduction {
     /// The congestion control as it was.
     pub before: Box<dyn CongestionControl>,
+    /// How far congestion was answered.
+    pub answered: Answered,
     /// FlightSize, if it was a timeout's.
     pub timeout: Option<u64>,
     /// SND.UNA.
@@ -63,10 +67,17 @@ pub struct Evidence<'a> {
 
 impl Reversal {
     /// The window is about to be reduced for a loss, or for a timeout with this FlightSize.
-    pub fn begin(&mut self, una: u64, before: Box<dyn CongestionControl>, timeout: Option<u64>) {
+    pub fn begin(&mut self, una: u64, before: Box<dyn CongestionControl>, answered: Answered, timeout: Option<u64>) {
         self.forget_to(una);
-        self.last =
-            Some(Reduction { before, timeout, from: una, barred: false, first_resent: None, eifel_done: false });
+        self.last = Some(Reduction {
+            before,
+            answered,
+            timeout,
+            from: una,
+            barred: false,
+            first_resent: None,
+            eifel_done: false,
+        });
     }
 
     /// The window was reduced for another reason, or the reduction was undone: the last one stays.

@@ -8,6 +8,7 @@ use crate::transport::congestion::{AckSample, CongestionEvent, CongestionKind, U
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{TcpFlags, TcpHeader};
 
+use super::super::answered::Answered;
 use super::super::config::Spurious;
 use super::super::recovery::{AckEvent, Cut, Verdict};
 use super::super::scoreboard::Acked;
@@ -31,6 +32,7 @@ impl Sender {
         let prior_in_flight = c.in_flight();
         let (before, advance) = (c.una, ack - c.una);
         let had_sacked = c.hooked && c.board.sacked() > 0;
+        let limited = c.limited;
         let mut acked = Acked::default();
         if advance > 0 {
             c.una = ack;
@@ -97,13 +99,13 @@ impl Sender {
         c.ceb += ce;
         let echoed = self.settings.ecn && header.flags.has(TcpFlags::ECE) && !header.flags.has(TcpFlags::SYN);
         let ece = ce > 0 || echoed;
-        if ece && !self.settings.l4s && !c.status.recovering && ack > c.cut_to {
-            // RFC 3168 §6.1.2: as for a loss, at most once in a window of data.
-            let event = c.event(now, CongestionKind::Ecn);
+        if ece && !self.settings.l4s && !c.status.recovering && ack > c.answered.to {
+            // RFC 3168 §6.1.2: as for a loss, at most once in a window of data. FlightSize is that before the acknowledgement came.
+            let flight = (c.board.flight() + advance - limited).min(c.window);
+            let event = CongestionEvent { flight, ..c.event(now, CongestionKind::Ecn) };
             self.totals.cuts += c.reduce(&event);
-            c.cut_to = c.nxt;
+            c.answered = Answered { to: c.nxt, tell: true };
             c.ecn_cut_to = c.nxt;
-            c.say_cwr = true;
             if let Some(reversal) = &mut c.reversal {
                 reversal.end();
             }
@@ -196,8 +198,7 @@ impl Sender {
             let flight = (c.board.flight() + advance).min(c.window);
             let event = CongestionEvent { flight, ..c.event(now, CongestionKind::Loss) };
             self.totals.cuts += c.reduce(&event);
-            c.cut_to = c.nxt;
-            c.say_cwr = self.settings.ecn;
+            c.answered = Answered { to: c.nxt, tell: self.settings.ecn };
         }
         if let Some(reversal) = &mut c.reversal {
             reversal.end();
@@ -223,8 +224,7 @@ impl Sender {
                 let flight = c.congestion.window();
                 c.congestion.on_congestion(&CongestionEvent { flight, ..event });
             }
-            c.cut_to = c.nxt;
-            c.say_cwr = self.settings.ecn;
+            c.answered = Answered { to: c.nxt, tell: self.settings.ecn };
         }
         c.congestion.on_rule(now, WindowRule::Recovery(limit));
     }
@@ -262,11 +262,12 @@ impl Sender {
                 if let Some(reversal) = &mut c.reversal {
                     reversal.end();
                 }
-                let marked = self.settings.ecn && header.flags.has(TcpFlags::ECE);
+                let marked = c.is_marked(header, &self.settings);
                 if let Some(before) = saved.congestion.filter(|_| !marked) {
                     // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                     c.congestion = before;
+                    c.answered.withdraw(saved.answered);
                     c.congestion.on_undo(&Undo { now, flight: saved.flight, window: c.board.flight() + more });
                 }
                 c.undone_to = saved.nxt;

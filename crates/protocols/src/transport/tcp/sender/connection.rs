@@ -4,7 +4,9 @@ use crate::transport::congestion::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
 };
 use lasthop_net::engine::{BitRate, Duration, Instant};
+use lasthop_net::net::{TcpFlags, TcpHeader};
 
+use super::super::answered::Answered;
 use super::super::config::{Handshake, IdleRestart};
 use super::super::delivery::{Delivery, Round};
 use super::super::prr::Prr;
@@ -84,13 +86,11 @@ pub(super) struct Connection {
     pub(super) timed_out_at: u64,
     /// SND.NXT at the last timeout.
     pub(super) timed_out_to: u64,
-    /// SND.NXT at the last reduction of the window, and at the last for marks.
-    pub(super) cut_to: u64,
+    pub(super) answered: Answered,
+    /// SND.NXT at the last reduction of the window for marks.
     pub(super) ecn_cut_to: u64,
     /// Marked bytes that the receiver has reported (s.ceb of RFC 9768).
     pub(super) ceb: u64,
-    /// Whether the next new segment says that the window was reduced (RFC 3168 §6.1.2).
-    pub(super) say_cwr: bool,
     pub(super) last_rtt: Duration,
     /// Delays of segments that left before are of another path.
     pub(super) path_since: Instant,
@@ -153,10 +153,9 @@ impl Connection {
             undone_to: 0,
             timed_out_at: u64::MAX,
             timed_out_to: 0,
-            cut_to: 0,
+            answered: Answered::default(),
             ecn_cut_to: 0,
             ceb: 0,
-            say_cwr: false,
             last_rtt: Duration::ZERO,
             path_since: Instant::ZERO,
             round: Round::default(),
@@ -201,6 +200,11 @@ impl Connection {
     /// (RFC 3168 §6.1.2).
     pub(super) fn answers_losses(&self) -> bool {
         self.una >= self.ecn_cut_to || self.congestion.answers_losses_after_marks()
+    }
+
+    /// Whether an acknowledgement tells of marks that no earlier one has told of.
+    pub(super) fn is_marked(&self, header: &TcpHeader, settings: &Settings) -> bool {
+        (settings.ecn && header.flags.has(TcpFlags::ECE)) || (settings.accurate_ecn && header.ceb.since(self.ceb) > 0)
     }
 
     pub(super) fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {

@@ -2,7 +2,7 @@
 //! says whether there are any.
 
 use lasthop_net::engine::Instant;
-use lasthop_net::net::{TcpFlags, TcpHeader};
+use lasthop_net::net::TcpHeader;
 
 use crate::transport::congestion::Undo;
 
@@ -74,7 +74,7 @@ impl Connection {
         if let Some(reversal) = &mut self.reversal
             && self.congestion.is_restorable()
         {
-            reversal.begin(self.una, self.congestion.snapshot(), timeout);
+            reversal.begin(self.una, self.congestion.snapshot(), self.answered, timeout);
         }
     }
 
@@ -122,13 +122,14 @@ impl Sender {
             return false;
         };
         // RFC 4015 §3 step (9); RFC 9438 §4.9.2: not if the window is already as large as it was.
-        let marked = self.settings.ecn && header.flags.has(TcpFlags::ECE);
         let window = c.congestion.window();
-        if marked || window >= last.before.window() {
+        if c.is_marked(header, &self.settings) || window >= last.before.window() {
             return false;
         }
         c.congestion = last.before;
+        c.answered.withdraw(last.answered);
         if let Some(flight) = last.timeout {
+            c.detector.close();
             let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
             let window = window.max(c.board.flight() + more);
             c.congestion.on_undo(&Undo { now, flight, window });

@@ -127,7 +127,7 @@ impl Sender {
             self.totals.bytes += u64::from(len);
         }
         let mut flags = TcpFlags::ACK;
-        if std::mem::take(&mut c.say_cwr) {
+        if std::mem::take(&mut c.answered.tell) {
             flags = flags.with(TcpFlags::CWR);
         }
         self.segment(now, start, len, fin, flags, self.settings.ect, in_flight, packet);

@@ -12,6 +12,7 @@ mod chaos;
 mod copa;
 mod cuts;
 mod data_on_syn;
+mod ecn;
 mod hystart;
 mod losses;
 mod ns3;

@@ -3,6 +3,7 @@
 
 use lasthop_net::engine::{Duration, Instant};
 
+use super::super::answered::Answered;
 use super::super::recovery::TimerEvent;
 use super::super::scoreboard::Acked;
 use super::super::spurious::Saved;
@@ -28,8 +29,13 @@ impl Sender {
         // RFC 4015 §3 takes all of FlightSize for pipe_prev.
         let (sent, estimate) = (c.board.flight(), c.rto.save());
         let wanted = c.detector.wants(c.status.recovering);
-        let saved =
-            wanted.then(|| Saved { congestion: Some(c.congestion.snapshot()), flight: sent, nxt: c.nxt, estimate });
+        let saved = wanted.then(|| Saved {
+            congestion: Some(c.congestion.snapshot()),
+            answered: c.answered,
+            flight: sent,
+            nxt: c.nxt,
+            estimate,
+        });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
@@ -42,8 +48,7 @@ impl Sender {
         c.congestion.on_timeout(now, flight, again);
         c.status = c.recovery.status();
         c.limited = 0;
-        c.cut_to = c.nxt;
-        c.say_cwr = self.settings.ecn;
+        c.answered = Answered { to: c.nxt, tell: self.settings.ecn };
         self.totals.cuts += u64::from(!again);
         c.rto.back_off();
         c.rto_at = now + c.rto.rto();
