@@ -20,10 +20,11 @@ from pathlib import Path
 
 import lasthop as lh
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import ROOT, stopped
 from lasthop import files, sweeps
-from lasthop.results import SENT_PDUS
+from lasthop.results import SENT_PDUS, Table, read_table, write_table
 from lasthop.stats import estimate
 from lasthop.sweeps import journal, record
 from lasthop.sweeps.plan import fingerprint
@@ -129,6 +130,20 @@ def test_csv_says_what_parquet_says(whole, tmp_path):
 
 
 # Differences in pairs
+
+
+def test_text_of_many_lines_comes_back_from_csv(tmp_path):
+    """A trace is such a text. It may end in the middle of what is read at a time, and be longer than that."""
+    point = '0\n1\r\n"2", 3\n'
+    for length, rows in ((20, 400_000), (3_000_000, 4)):
+        texts = [point * (length // len(point)), "0\n"]
+        table = Table(pa.table({"trace": [texts[n % 2] for n in range(rows)], "value": [*range(rows)]}))
+        assert read_table(write_table(table, tmp_path / "table.csv")) == table, length
+    link = {"name": "r", "between": ["s", "m"], "rate": "5 Mbit/s", "delay": "10 ms", "trace": {"down": "0\n1\n"}}
+    scenario = {"duration": "0.2 s", "link": [link], "flow": [{"name": "f", "from": "s", "to": "m"}]}
+    vary = {"link.r.trace.down": ["0\n1\n2\n", "0\n4\n9\n"]}
+    stored = lh.sweep(scenario, vary=vary, seeds=1, format="csv", folder=tmp_path / "csv")
+    assert stored.flows == lh.sweep(scenario, vary=vary, seeds=1).flows
 
 
 def test_means_and_paired_differences_agree_with_scipy(whole):

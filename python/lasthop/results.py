@@ -418,17 +418,41 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None, types: Ma
     path = Path(path)
     with files.named(path), _undamaged(path):
         if path.suffix == ".csv":
-            from pyarrow import csv
-
-            wanted = csv.ConvertOptions(
-                include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
-            )
-            return Table(csv.read_csv(path, convert_options=wanted))
+            return Table(_read_csv(path, columns, types))
         from pyarrow import parquet
 
         # Not `read_table`, which makes a data set of the file, and imports pandas for it.
         with parquet.ParquetFile(path) as file:
             return Table(file.read(columns=columns))
+
+
+#: The bytes of a CSV file that are read at a time, and the most that Arrow takes.
+_BLOCK, _LARGEST_BLOCK = 2**20, 2**31 - 1
+
+
+def _read_csv(path: Path, columns: Sequence[str] | None, types: Mapping[str, str] | None) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # A value that a sweep varies may be text of many lines, such as a trace. That takes a third more time to read.
+    lines = csv.ParseOptions(newlines_in_values=True)
+    wanted = csv.ConvertOptions(
+        include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
+    )
+
+    def read(block: int) -> pa.Table:
+        return csv.read_csv(
+            path, read_options=csv.ReadOptions(block_size=block), parse_options=lines, convert_options=wanted
+        )
+
+    try:
+        return read(_BLOCK)
+    except pa.ArrowInvalid:
+        # A row may be longer than a block.
+        size = path.stat().st_size
+        if size <= _BLOCK:
+            raise
+        return read(min(size, _LARGEST_BLOCK))
 
 
 # Between columns and numpy. Not by `pa.array` and `to_numpy`, which import pandas to see whether one of its
