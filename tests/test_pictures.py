@@ -228,6 +228,28 @@ def test_wrong_names_are_answered():
         plot.window(lh.run(lh.load(TEMPLATES[0])))
 
 
+def test_a_name_is_not_that_of_all_that_begin_with_it():
+    nodes = [("radio", "my server", "m"), ("radio up", "m", "t")]
+    link = [{"name": name, "between": [*ends], "rate": "1 Mbit/s", "delay": "20 ms"} for name, *ends in nodes]
+    flow = [{"name": name, "from": "my server", "to": "m"} for name in ("a", "a b", "a at b")]
+    record = {"series": "100 ms", "quantities": ["received_packets"]}
+    result = lh.run({"duration": "2 s", "record": record, "link": link, "flow": flow})
+
+    def drawn(quantity, of):
+        return [line.get_label() for line in plot.over_time(result, quantity, of=of).lines]
+
+    assert drawn("arrival_kbps", "a") == ["a"]
+    assert drawn("received_packets", "a") == ["a at m"]
+    assert drawn("received_packets", "a at b") == ["a at b at m"]
+    assert drawn("rate_bps", "radio") == ["radio my server>m", "radio m>my server"]
+    assert drawn("rate_bps", "radio up") == ["radio up m>t", "radio up t>m"]
+    with pytest.raises(ValueError, match="there is no rate_bps of 'radio my'"):
+        drawn("rate_bps", "radio my")
+    changed = lh.run({**lh.load(result.scenario_text).to_dict(), "change": [{"at": "1 s", "link": "radio", "rate": "2 Mbit/s"}]})
+    (line,) = plot.pictures(changed)["rate"](plot.figure()[1]).lines
+    assert line.get_label() == "radio", "both directions are the same"
+
+
 def test_figures_are_saved_by_text_and_by_path(tmp_path):
     figure, axes = plot.figure()
     plot.queue(lh.run(flows(1)), of="radio", axes=axes)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "as_json", "from_text", "held", "load", "of_result"]
+__all__ = ["Scenario", "as_in_a_file", "as_json", "directions", "from_text", "held", "load", "of_result"]
 
 
 class Scenario:
@@ -234,6 +234,15 @@ def of_result(text: str, *, origin: str) -> Scenario:
             (kind,) = flow["transport"]
             flow["transport"][kind]["congestion"] = named[place]
     return scenario
+
+
+def directions(text: str) -> dict[str, str]:
+    """The links of a scenario by the names that tables give their directions, such as ``radio router>mobile``."""
+    found = {}
+    for link in _plain(text).get("link", []):
+        one, other = link["between"]
+        found |= {f"{link['name']} {way}": link["name"] for way in (f"{one}>{other}", f"{other}>{one}")}
+    return found
 
 
 def _controllers(data: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.plot.style import COLOURS, MANY, STYLES, look, protocol
 from lasthop.results import Result
+from lasthop.scenario import directions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,8 @@ class Line:
     run: str
     #: The name of the flow, link or terminal.
     name: str
+    #: Of a direction its link or terminal, of a receiver its flow; otherwise the name again.
+    owner: str
     #: The transport of a flow.
     transport: str
     time: Array
@@ -55,7 +58,7 @@ class Line:
 
     def is_called(self, name: str) -> bool:
         """Whether this is its name, or that of its link, whatever the direction."""
-        return self.name == name or self.name.startswith(f"{name} ")
+        return name in (self.name, self.owner)
 
 
 def labelled(runs: Runs) -> list[Labelled]:
@@ -108,6 +111,7 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     )
     kinds, names, times, values = (series[column] for column in ("kind", "name", "time_s", "value"))
     order = {name: place for place, name in enumerate(starts)}
+    owners = _owners(result)
     found: dict[tuple[str, str], list[int]] = {}
     for row, one in enumerate(zip(kinds.tolist(), names.tolist(), strict=True)):
         found.setdefault(one, []).append(row)
@@ -122,6 +126,7 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
             yield Line(
                 label,
                 name,
+                owners.get((kind, name), name),
                 transports[name] if kind == "flow" else "",
                 times[mine],
                 values[mine],
@@ -129,6 +134,19 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
                 end=ends.get(name) if kind == "flow" else None,
                 begin=_sample_before(float(times[mine][0]), samples) if is_rate else None,
             )
+
+
+def _owners(result: Result) -> dict[tuple[str, str], str]:
+    """The links and terminals of all directions, and the flows of all receivers, by kind and name in ``series``."""
+    ways = directions(result.scenario_text)
+    found = {}
+    for kind, table in (("link", "links"), ("bearer", "bearers")):
+        for name in result.tables[table][kind].tolist() if table in result.tables else ():
+            found[kind, name] = ways.get(name) or re.sub(" (down|up)$", "", name)
+    flows = result.flows
+    for flow, node in zip(flows["flow"].tolist(), flows["to"].tolist(), strict=True):
+        found["receiver", f"{flow} at {node}"] = flow
+    return found
 
 
 def _sample_before(time: float, samples: Array) -> float:
@@ -152,15 +170,15 @@ def merged(lines: Sequence[Line]) -> list[Line]:
 
     made: list[Line] = []
     for line in lines:
-        link = line.name.rpartition(" ")[0]
-        twin = next((one for one in made if line.run == one.run and link and one.is_called(link)), None)
+        whole = (line.run, line.owner)
+        twin = next((one for one in made if not one.transport and (one.run, one.owner) == whole), None)
         if (
             twin
             and not line.transport
             and np.array_equal(twin.time, line.time)
             and np.array_equal(twin.value, line.value)
         ):
-            made[made.index(twin)] = replace(twin, name=link)
+            made[made.index(twin)] = replace(twin, name=line.owner)
         else:
             made.append(line)
     return made
@@ -204,8 +222,7 @@ def is_one_of_several(line: Line, runs: Sequence[Labelled]) -> bool:
             names = {*result.flows["flow"].tolist()}
         else:
             # Both directions have the name of the link, or of the terminal.
-            radios = result.tables["bearers"]["bearer"].tolist() if "bearers" in result.tables else []
-            names = {name.rpartition(" ")[0] for name in [*result.links["link"].tolist(), *radios]}
+            names = {owner for (kind, _), owner in _owners(result).items() if kind in ("link", "bearer")}
         if len(names) > 1 and any(line.is_called(name) for name in names):
             return True
     return False
