@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import time
 
@@ -12,6 +13,7 @@ from conftest import ROOT
 from lasthop import plot
 from lasthop.plot.names import quantity_label
 from lasthop.plot.style import BEHIND
+from lasthop.results import INTERVAL_RATES
 from looks import faults
 
 TEMPLATES = sorted((ROOT / "python" / "lasthop" / "templates").glob("*.toml"))
@@ -110,6 +112,35 @@ def test_a_rate_is_drawn_over_its_interval_from_the_first_one_on():
     assert line.get_xdata()[0] == pytest.approx(10.0) and line.get_ydata()[0] == 0
     # A flow from the start is drawn from time 0 on.
     assert plot.throughput(lh.run(flows(1))).lines[0].get_xdata()[0] == pytest.approx(0.0)
+
+
+def test_a_rate_of_the_present_is_drawn_as_it_was_sampled():
+    """What an encoder sends at and what a cell has given away are no means over intervals."""
+    flow = {"name": "f", "from": "server", "to": "rnc", "transport": {"media": {"congestion": "gcc"}}}
+    link = {"name": "l", "between": ["server", "rnc"], "rate": "2 Mbit/s", "delay": "20 ms"}
+    asked = ["encoder_kbps", "occupancy_kbps"]
+    web = {"name": "w", "from": "server", "to": "cell.ue[*]", "source": "web"}
+    result = lh.run(
+        {
+            "duration": "20 s",
+            "record": {"series": "50 ms", "quantities": asked},
+            "link": [link],
+            "cell": [{"name": "cell", "rnc": "rnc", "ues": 2}],
+            "flow": [{**flow, "source": "encoder"}, web],
+        }
+    )
+    for quantity in asked:
+        (line,) = plot.over_time(result, quantity).lines
+        recorded = result.series.where(quantity=quantity)
+        assert line.get_drawstyle() == "steps-post"
+        assert line.get_xdata().tolist() == recorded["time_s"].tolist(), quantity
+        assert line.get_ydata().tolist() == recorded["value"].tolist(), quantity
+
+
+def test_the_page_says_which_rates_are_means_over_intervals():
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    said = re.findall(r"^\| `\w+` \| `(\w+)` \| kbit/s: .* since the last sample", page, re.MULTILINE)
+    assert sorted(said) == sorted(INTERVAL_RATES)
 
 
 def test_a_flow_is_drawn_to_the_end_of_its_file():
@@ -245,7 +276,9 @@ def test_a_name_is_not_that_of_all_that_begin_with_it():
     assert drawn("rate_bps", "radio up") == ["radio up m>t", "radio up t>m"]
     with pytest.raises(ValueError, match="there is no rate_bps of 'radio my'"):
         drawn("rate_bps", "radio my")
-    changed = lh.run({**lh.load(result.scenario_text).to_dict(), "change": [{"at": "1 s", "link": "radio", "rate": "2 Mbit/s"}]})
+    changed = lh.run(
+        {**lh.load(result.scenario_text).to_dict(), "change": [{"at": "1 s", "link": "radio", "rate": "2 Mbit/s"}]}
+    )
     (line,) = plot.pictures(changed)["rate"](plot.figure()[1]).lines
     assert line.get_label() == "radio", "both directions are the same"
 

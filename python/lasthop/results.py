@@ -20,13 +20,29 @@ if TYPE_CHECKING:
 
     from lasthop.scenario import Scenario
 
-__all__ = ["COUNTS", "FORMATS", "SENT_PDUS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
+__all__ = [
+    "COUNTS",
+    "FORMATS",
+    "INTERVAL_RATES",
+    "SENT_PDUS",
+    "Result",
+    "Table",
+    "TableWriter",
+    "coded",
+    "numbers",
+    "plain",
+    "texts",
+]
 
 #: The formats that tables can be saved in.
 FORMATS = ("parquet", "csv")
 
 #: Tables of counts: what did not happen in a run has no row there, and counts as none.
 COUNTS = ("drops",)
+
+#: Quantities of `series` that are a mean over the interval since the sample before. Other rates, such as
+#: `encoder_kbps`, are as they are at their time.
+INTERVAL_RATES = ("throughput_kbps", "goodput_kbps", "arrival_kbps")
 
 #: The commands that write results of runs.
 _RUNNERS = ("lasthop run", "lasthop live")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lasthop.plot.style import COLOURS, MANY, STYLES, look, protocol
-from lasthop.results import Result
+from lasthop.results import INTERVAL_RATES, Result
 from lasthop.scenario import directions
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
 
     series = result.series.where(quantity=quantity)
     samples = np.unique(result.series["time_s"])
-    is_rate = quantity.endswith("_kbps")
+    is_rate = quantity in INTERVAL_RATES
     flows = result.flows
     ends = _ends(result)
     receivers = Counter(flows["flow"].tolist()) if quantity in OF_RECEIVERS else Counter[str]()

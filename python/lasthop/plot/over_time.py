@@ -25,6 +25,7 @@ from lasthop.plot.lines import (
 )
 from lasthop.plot.names import quantity_label
 from lasthop.plot.style import BEHIND, Label, figure, legend_label, name_lines, save_all
+from lasthop.results import INTERVAL_RATES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +109,7 @@ class _Picture:
     @property
     def is_rate(self) -> bool:
         """Whether it is a mean over the interval before its time."""
-        return self.quantity.endswith("_kbps")
+        return self.quantity in INTERVAL_RATES
 
     @property
     def drawstyle(self) -> str:

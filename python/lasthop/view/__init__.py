@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.report import page
+from lasthop.results import INTERVAL_RATES
 from lasthop.scenario import of_result
 from lasthop.view.legs import Legs, legs
 
@@ -31,9 +32,6 @@ CURVES = {
     "queue_packets": "queue (packets)",
     "arrival_kbps": "throughput (kbit/s)",
 }
-
-#: Those that are means over the interval before the time of a sample; others are as they are at it.
-MEANS = {"arrival_kbps"}
 
 #: The most lines of one of these.
 LINES = 8
@@ -115,7 +113,7 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
         series = result.series.where(quantity=quantity)
         names, times, values = series["name"], series["time_s"], series["value"]
         there = (times >= begin) & (times <= end)
-        if quantity in MEANS and (times > end).any():
+        if quantity in INTERVAL_RATES and (times > end).any():
             # The end lies within the interval of the next sample.
             there |= times == times[times > end].min()
         highest: dict[str, float] = {}
@@ -132,7 +130,9 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
             for name in telling[:LINES]
         ]
         if lines:
-            made.append({"label": label, "of": len(telling), "lines": lines, "step": -1 if quantity in MEANS else 1})
+            made.append(
+                {"label": label, "of": len(telling), "lines": lines, "step": -1 if quantity in INTERVAL_RATES else 1}
+            )
     return made
 
 
