@@ -60,6 +60,20 @@ def test_two_runs_stand_beside_each_other(stored):
     assert {"slow: file", "fast: file"} <= names
 
 
+def test_what_a_session_changed_stands_in_the_report(tmp_path):
+    scenario = lh.load(TEMPLATES / "two-flows.toml")
+    session = lh.Session(scenario)
+    session.advance_to("6 s")
+    session.change("radio", rate="300 kbit/s", delay=None)
+    session.complete().save(tmp_path / "led")
+    lh.run(scenario).save(tmp_path / "plain")
+    said = '[[change]]\nat = "6.0 s"\nlink = "radio"\nrate = "300 kbit/s"</pre>'.replace('"', "&#34;")
+    for names, times in ((["led"], 1), (["plain"], 0), (["plain", "led"], 1)):
+        text = page(tmp_path, *names).read_text(encoding="utf-8")
+        assert text.count(said) == text.count("The caller of a session changed this on the way") == times
+        assert (", changed once by a session" in text) == (names == ["led"])
+
+
 def test_a_sweep_has_its_means_with_intervals(stored):
     made = drawn(page(stored, "swept"))
     goodput = made[0]["charts"][0]["series"][0]

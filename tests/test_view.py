@@ -179,6 +179,23 @@ def test_changes_stand_in_the_order_of_their_times(tmp_path):
     assert [event["said"].split(", ")[1] for event in events] == ["rate 2 Mbit/s", "rate 1 Mbit/s"] * 2
 
 
+def test_what_a_session_changed_stands_among_the_changes(tmp_path):
+    session = lh.Session(view.recording(chain(change=[{"at": "1 s", "link": "slow", "rate": "3 Mbit/s"}])))
+    for at, rate in (("500 ms", "2 Mbit/s"), ("1 s", "4 Mbit/s"), ("1.5 s", "1 Mbit/s")):
+        session.advance_to(at)
+        session.change("slow", rate=rate, loss=None)
+    session.complete().save(tmp_path / "run")
+    path = view.write_view(lh.Result.load(tmp_path / "run"), tmp_path / "view.html", begin=0.2)
+    events = told_by(path)["events"]
+    assert [event["at"] for event in events] == pytest.approx([0.3, 0.8, 0.8, 1.3])
+    by = "changed by the caller: link slow, rate "
+    assert [event["said"] for event in events if event["said"].startswith("changed")] == [
+        by + rate for rate in ("2 Mbit/s", "4 Mbit/s", "1 Mbit/s")
+    ]
+    # The scenario's change comes behind that of the session, as it did in the run.
+    assert events[2]["said"].startswith("link slow, rate 3 Mbit/s")
+
+
 def test_flows_keep_their_places_and_lines_left_out_are_counted(tmp_path):
     """Flows come in the scenario's order, also in a part of the run that begins with another one."""
     one = chain().to_dict()["flow"][0]

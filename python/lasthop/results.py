@@ -236,9 +236,13 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        changes = len(self.session_changes)
-        more = f" · changed {'once' if changes == 1 else f'{changes} times'} by a session" if changes else ""
+        more = f" · {self.changes_text()}" if self.session_changes else ""
         return f"{self.name} · {number(self.simulated_s)} s simulated in {waited(self.wall_s)} · seed {self.seed}{more}"
+
+    def changes_text(self) -> str:
+        """How often a session changed what the scenario says; nothing if none did."""
+        changes = len(self.session_changes)
+        return f"changed {'once' if changes == 1 else f'{changes} times'} by a session" if changes else ""
 
     def save(
         self, folder: str | Path, format: Format = "parquet", *, made_by: str = "lasthop run", force: bool = False

@@ -12,6 +12,7 @@ from lasthop.report import page
 from lasthop.results import Result
 from lasthop.stats import number
 from lasthop.sweeps.outcome import MADE_BY, Sweep
+from lasthop.sweeps.vary import in_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,8 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
     return {
         "title": " and ".join(runs) if not lone else first.name,
         "lead": f"{lasting} simulated"
-        + (f", seed {seeds[0]}" if lone and len(seeds) == 1 else f", {len(seeds)} runs{first_alone}"),
+        + (f", seed {seeds[0]}" if lone and len(seeds) == 1 else f", {len(seeds)} runs{first_alone}")
+        + (f", {first.changes_text()}" if lone and first.session_changes else ""),
         "names": [*runs],
         "differences": compare(stored[0].folder, stored[1].folder).scenario if len(stored) == 2 else None,
         "pictures": [_picture(name, draw) for name, draw in pictures.items()],
@@ -70,6 +72,7 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
             if name in kept[label]
         ],
         "scenarios": {label: _scenario(label, run.scenario_text) for label, run in runs.items()},
+        "changes": {label: _changes(run) for label, run in runs.items() if run.session_changes},
     }
 
 
@@ -94,6 +97,7 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
         "pictures": [_picture(name, draw) for name, draw in plot.sweep_pictures(sweep).items()],
         "tables": [page.table(name, f"{name}, each run", sweep.tables[name]) for name in SHOWN if name in sweep.tables],
         "scenarios": {sweep.name: _scenario(sweep.name, sweep.scenario_text)},
+        "changes": {},
     }
 
 
@@ -102,6 +106,15 @@ def _scenario(name: str, text: str) -> str:
     from lasthop.scenario import of_result
 
     return of_result(text, origin=name).to_toml()
+
+
+def _changes(run: Result) -> str:
+    """What a session changed, as a scenario would say it."""
+    changes = (
+        [f"{key} = {in_line(value)}" for key, value in change.items() if value is not None]
+        for change in run.session_changes
+    )
+    return "\n\n".join("\n".join(["[[change]]", *change]) for change in changes)
 
 
 def _picture(name: str, draw: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
         "curves": _curves(result, begin, end),
         "places": _places(scenario, result, way.nodes, begin, end),
         "served": _served(result, way.nodes, begin, end),
-        "events": _events(scenario.to_dict(), begin, end),
+        "events": _events(scenario.to_dict(), result.session_changes, begin, end),
     }
     text = page.render("view/view.html.j2", told=told, name=result.name, seed=result.seed, cut=cut, count=len(way.left))
     return page.write(text, Path(path))
@@ -177,14 +177,20 @@ def _served(result: Result, nodes: Sequence[str], begin: float, end: float) -> d
     }
 
 
-def _events(scenario: dict[str, Any], begin: float, end: float) -> list[dict[str, Any]]:
-    """The changes of the scenario, by their times: one that repeats stands in the scenario before those between."""
+def _events(
+    scenario: dict[str, Any], session: Sequence[Mapping[str, Any]], begin: float, end: float
+) -> list[dict[str, Any]]:
+    """The changes of the scenario and of a session, by their times: one that repeats stands before those between.
+
+    At one instant those of the session come first, as they did in the run.
+    """
     from lasthop.view.times import seconds
 
     made = []
-    for change in scenario.get("change", []):
-        at = seconds(change["at"])
-        if begin <= at <= end:
-            said = {key: value for key, value in change.items() if key != "at" and value is not None}
-            made.append({"at": at - begin, "said": ", ".join(f"{key} {value}" for key, value in said.items())})
+    for by, changes in (("changed by the caller: ", session), ("", scenario.get("change", []))):
+        for change in changes:
+            at = seconds(change["at"])
+            if begin <= at <= end:
+                said = {key: value for key, value in change.items() if key != "at" and value is not None}
+                made.append({"at": at - begin, "said": by + ", ".join(f"{key} {value}" for key, value in said.items())})
     return sorted(made, key=lambda event: event["at"])
