@@ -99,6 +99,65 @@ def test_a_key_may_leave_out_what_is_the_only_one(profile, short, whole, value):
     assert cell.with_({short: value}).to_dict() == cell.with_({whole: value}).to_dict() != cell.to_dict()
 
 
+SEVERAL = {
+    "duration": "10 s",
+    "link": [{"name": "core", "between": ["server", "rnc"], "rate": "10 Mbit/s"}],
+    "cell": [{"name": "cell", "rnc": "rnc", "ues": 3}],
+    "flow": [
+        {"from": "server", "to": "cell.ue[*]", "source": {"file": {"size": "10 kB"}}},
+        {"name": "w", "from": "server", "to": "cell.ue[1:3]"},
+        {"name": "w[5]", "from": "server", "to": "cell.ue[0]", "transport": "udp", "source": "cbr"},
+        {"from": "server", "to": "rnc", "transport": "udp", "source": "cbr"},
+    ],
+    "change": [
+        {"at": "1 s", "link": "core", "rate": "5 Mbit/s", "repeat": {"every": "1 s", "times": 3}},
+        {"at": "5 s", "link": "core", "loss": {"bernoulli": {"p": 0.2}}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "flow", "way"),
+    [
+        ("flow.0.transport.window", 0, "flow.0.transport.tcp.window"),
+        ("flow.0.source.size", 0, "flow.0.source.file.size"),
+        ("flow.1.transport.window", 1, "flow.1.transport.tcp.window"),
+        ("flow.w.transport.window", 1, "flow.w.transport.tcp.window"),
+        ("flow.2.source.interval", 2, "flow.2.source.cbr.interval"),
+        ("flow.w[5].source.interval", 2, "flow.w[5].source.cbr.interval"),
+        ("flow.3.source.interval", 3, "flow.3.source.cbr.interval"),
+        ("flow.server>rnc.source.interval", 3, "flow.server>rnc.source.cbr.interval"),
+    ],
+)
+def test_numbers_and_names_are_those_of_what_is_written(key, flow, way):
+    """A flow to several terminals is one part, and so is a change that repeats."""
+    scenario = lh.load(SEVERAL)
+    assert ".".join(scenario.way(key)) == way
+    value = {"window": 7, "size": "3 kB", "interval": "3 s"}[key.rpartition(".")[2]]
+    told = [f"{one['transport']}{one['source']}" for one in scenario["flow"]]
+    made = [f"{one['transport']}{one['source']}" for one in scenario.with_({key: value})["flow"]]
+    changed = [place for place, (one, other) in enumerate(zip(told, made, strict=True)) if one != other]
+    assert changed == [[0, 1, 2], [3, 4], [5], [6]][flow]
+    assert scenario.with_({key: value}).stated(key) == value
+
+
+def test_the_only_flow_may_be_left_out_if_it_goes_to_several_terminals():
+    scenario = lh.load({**SEVERAL, "flow": SEVERAL["flow"][:1], "change": SEVERAL["change"][:1]})
+    assert [flow["transport"]["tcp"]["window"] for flow in scenario.with_({"flow.transport.window": 7})["flow"]] == [
+        7
+    ] * 3
+    assert {change["rate"] for change in scenario.with_({"change.rate": "3 Mbit/s"})["change"]} == {"3 Mbit/s"}
+    with pytest.raises(lh.ScenarioError, match=r"nothing is called 'server>cell.ue\[0\]' there"):
+        scenario.with_({'flow."server>cell.ue[0]".start': "1 s"})
+
+
+def test_a_change_is_addressed_by_its_number_behind_one_that_repeats():
+    scenario = lh.load(SEVERAL)
+    changed = scenario.with_({"change.1.loss.bernoulli.p": 0.1, "change.0.rate": "2 Mbit/s"})["change"]
+    assert [change.get("rate") for change in changed] == ["2 Mbit/s"] * 3 + [None]
+    assert changed[3]["loss"] == {"bernoulli": {"p": 0.1}} and scenario.stated("change.1.at") == "5 s"
+
+
 MEMORY = """
 import resource, sys
 import lasthop as lh

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
+from itertools import accumulate
 from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -31,7 +32,7 @@ class Scenario:
     :meth:`with_` makes another one.
     """
 
-    __slots__ = ("_kinds", "_known", "_text", "core", "origin")
+    __slots__ = ("_kinds", "_known", "_parts_known", "_text", "core", "origin")
 
     def __init__(self, core: _core.Scenario, *, text: str, origin: str) -> None:
         #: The scenario as the core holds it.
@@ -41,6 +42,7 @@ class Scenario:
         # What it names beside it is part of it wherever it goes.
         self._text = core.whole or text
         self._known: dict[str, Any] | None = None
+        self._parts_known: dict[str, Any] | None = None
         # Controllers of the program, which the text only names.
         self._kinds = held(self._text)
 
@@ -50,6 +52,13 @@ class Scenario:
         if self._known is None:
             self._known = json.loads(self.core.json())
         return self._known
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        """What it says, with defaults, in the parts that were written: those that stand for several are one."""
+        if self._parts_known is None:
+            self._parts_known = _as_written(self._data, _plain(self._text), self.origin)
+        return self._parts_known
 
     @property
     def text(self) -> str:
@@ -113,9 +122,9 @@ class Scenario:
         """A scenario that differs in some fields.
 
         Fields of the scenario itself are keyword arguments. Deeper ones are keys with dots, in
-        which a part of a list is addressed by its name or its number, and all of them by ``*``. Where there is only
-        one, that may be left out; so may the name of the choice (``cell.rlc.max_dat`` for
-        ``cell.NAME.rlc.am.max_dat``):
+        which a part of a list is addressed by its name or its number, and all of them by ``*``. They are those that
+        were written: a flow to ``cell.ue[*]`` is one. Where there is only one, that may be left out; so may the name of
+        the choice (``cell.rlc.max_dat`` for ``cell.NAME.rlc.am.max_dat``):
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
         """
@@ -127,22 +136,22 @@ class Scenario:
         data = _plain(self._text)
         try:
             for path, value in changes.items():
-                _assign(data, path, value, self._data)
+                _assign(data, path, value, self._parts)
             return _from_data(data, origin=origin)
         except ScenarioError as error:
             for path in changes:
-                if hint := _elsewhere(path, error, self._data):
+                if hint := _elsewhere(path, error, self._parts):
                     error.add_hint(hint)
             raise
 
     def way(self, path: str) -> list[str]:
         """The keys of a path, as for :meth:`with_`, with those that may be left out."""
-        return _spelled_out(path, self._data)
+        return _spelled_out(path, self._parts)
 
     def stated(self, path: str) -> Any:
         """What the text says at a path, as for :meth:`with_`; `None` where it says nothing."""
         here: Any = _plain(self._text)
-        known: Any = self._data
+        known: Any = self._parts
         for key in self.way(path):
             try:
                 place: Any = _place(here, known, key, path) if isinstance(here, list) else key
@@ -238,7 +247,7 @@ def of_result(text: str, *, origin: str) -> Scenario:
 
 def directions(text: str) -> dict[str, str]:
     """The links of a scenario by the names that tables give their directions, such as ``radio router>mobile``."""
-    found = {}
+    found: dict[str, str] = {}
     for link in _plain(text).get("link", []):
         one, other = link["between"]
         found |= {f"{link['name']} {way}": link["name"] for way in (f"{one}>{other}", f"{other}>{one}")}
@@ -355,6 +364,27 @@ def _toml_as_json(toml: str) -> str:
     By the core's reader: Python's may know an older TOML.
     """
     return _core.toml_as_json(toml)
+
+
+def _as_written(expanded: dict[str, Any], written: dict[str, Any], origin: str) -> dict[str, Any]:
+    """What a scenario expands to, with one flow and one change for each that was written, by its name."""
+    flows, changes = (written.get(section, []) for section in ("flow", "change"))
+    made = dict(expanded)
+    if len(flows) != len(expanded.get("flow", [])):
+        # A number for a name comes back as it is, or with `[0]`, `[1]` … behind it.
+        numbered = {**written, "flow": [{**flow, "name": str(place)} for place, flow in enumerate(flows)]}
+        again = json.loads(_core.read(as_json(numbered), text_of(origin), "json").json())["flow"]
+        first = {int(flow["name"].partition("[")[0]): flow for flow in reversed(again)}
+        made["flow"] = [
+            {**first[place], "name": flow.get("name") or f"{flow['from']}>{flow['to']}"}
+            for place, flow in enumerate(flows)
+        ]
+    if len(changes) != len(expanded.get("change", [])):
+        # Each has its repetitions behind it.
+        times = ((change.get("repeat") or {"times": 1})["times"] for change in changes)
+        places = accumulate(times, initial=0)
+        made["change"] = [expanded["change"][place] for place, _ in zip(places, changes, strict=False)]
+    return made
 
 
 def _stated(value: Any) -> Any:
