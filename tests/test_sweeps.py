@@ -717,6 +717,8 @@ WRONG = {
     "unknown unit": ("link.radio.delay=20 ms,3 parsec", ["link.radio.delay = 3 parsec", "expected one of ns, us, ms"]),
     "number for text": ("link.radio.delay=20", ['must be a duration as text, such as "10 ms"']),
     "text for a number": ("link.radio.loss.bernoulli.p=often", ['"p" must be']),
+    "digit that is no number": ("flow.²=1 s", ["nothing is called '²' there"]),
+    "number of 5,000 digits": (f"flow.{'9' * 5000}.start=1 s", ["nothing is called '999"]),
     "part of a value": ("link.radio.delay.x.y=1", ["link.radio.delay"]),
     "seed": ("seed=1,2", ["'seed' cannot be varied", "every point runs with all of them"]),
     "no value": ("link.radio.delay=", ["write it as KEY=VALUE,VALUE"]),

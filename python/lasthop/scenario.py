@@ -397,6 +397,9 @@ def _stated(value: Any) -> Any:
 #: The key of all parts of a list.
 EACH = "*"
 
+#: The number of a part of a list. No list has parts for more digits.
+_NUMBER = re.compile("[0-9]{1,9}")
+
 
 def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
     """Puts ``value`` at ``path``, such as ``link.radio.rate``, ``flow.0.to`` or ``flow.*.start``.
@@ -471,7 +474,7 @@ def _spelled_out(path: str, expanded: Any) -> list[str]:
     for key in _keys(path):
         if isinstance(here, list):
             names = [part.get("name") if isinstance(part, dict) else None for part in here]
-            if key in names or key.isdigit() or len(here) != 1 or key not in _fields(".".join(section)):
+            if key in names or _NUMBER.fullmatch(key) or len(here) != 1 or key not in _fields(".".join(section)):
                 keys.append(key)
                 here = here[names.index(key)] if key in names else here[int(key)] if _counts(key, here) else None
                 continue
@@ -495,7 +498,7 @@ def _keys(path: str) -> list[str]:
 
 
 def _counts(key: str, parts: list[Any]) -> bool:
-    return key.isdigit() and int(key) < len(parts)
+    return bool(_NUMBER.fullmatch(key)) and int(key) < len(parts)
 
 
 def _fields(section: str) -> frozenset[str]:
