@@ -285,6 +285,23 @@ def test_totals_are_sums_within_each_run(whole):
             whole.paired(metric, by=(), total=True)
 
 
+def test_text_is_said_where_all_rows_of_a_thing_have_it(whole):
+    """Not that of the first row, as if it were of all."""
+    assert {row["transport"] for row in whole.means("flows") if row["flow"] == "call"} == {"udp"}
+    drops = whole.means("drops", by=["cause"], total=True)
+    assert {row["cause"]: row["place"] for row in drops} == dict.fromkeys(("overflow", "loss"), "radio router>mobile")
+    assert not any("flow" in row for row in drops)
+    together = whole.means("flows", by=["from"])
+    assert all(row["to"] == "mobile" and "flow" not in row and "transport" not in row for row in together)
+    ends = {"a": "m", "b": "m", "c": "n"}
+    flows = [{"name": name, "from": "server", "to": to} for name, to in ends.items()]
+    links = [{"name": to, "between": ["server", to], "rate": "1 Mbit/s"} for to in "mn"]
+    by_end = lh.sweep({"duration": "1 s", "link": links, "flow": flows}, vary={"duration": ["1 s"]}).means(
+        "flows", by=["to"]
+    )
+    assert [(row["to"], row["flow"]) for row in by_end] == [("m", ""), ("n", "c")]
+
+
 def test_each_table_has_its_means():
     s = lh.sweep(ROOT / "examples" / "umts-cell.toml", vary={"duration": ["40 s", "60 s"]}, seeds=2)
     things = {"cells": "cell", "bearers": "bearer", "transfers": "flow", "links": "link"}

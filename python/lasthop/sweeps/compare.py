@@ -130,16 +130,22 @@ class Grid:
         return there
 
     def words(self) -> dict[str, Array]:
-        """What the table says in text of each point and thing, such as a flow's transport."""
+        """What the table says in text of each point and thing, such as a flow's transport.
+
+        Where its rows do not say the same the text is empty; columns that are nowhere the same are left out.
+        """
         import numpy as np
 
         points_things = self._cells // self._shape[2]
-        cells, first = np.unique(points_things, return_index=True)
+        cells, first, cell = np.unique(points_things, return_index=True, return_inverse=True)
         said = {}
         for name in [name for name, kind in self._types.items() if kind == "string" and name not in self._names]:
-            column = self._read([name]).column(0).cast("string").to_pylist()
+            column = np.asarray(self._read([name]).column(0).cast("string").to_pylist(), object)
+            differ = np.bincount(cell, column != column[first][cell], minlength=len(cells)) > 0
+            if differ.all() and len(cells):
+                continue
             texts = np.full(self._shape[0] * self._shape[1], "", object)
-            texts[cells] = [column[row] for row in first]
+            texts[cells] = np.where(differ, "", column[first])
             said[name] = texts.reshape(self._shape[:2])
         return said
 
