@@ -101,12 +101,16 @@ def test_differences_in_json_are_to_the_point_that_is_named(delays, lasthop):
 
 @pytest.mark.parametrize(
     ("against", "says"),
-    [("link.radio.dely=40 ms", "did you mean 'link.radio.delay'"), ("link.radio.delay=41 ms", "did you mean '40 ms'")],
+    [
+        ("link.radio.dely=40 ms", "did you mean 'link.radio.delay'"),
+        ("link.radio.delay=41 ms", "did you mean '40 ms'"),
+        ("link.radio.delay=40 ms,20 ms", "link.radio.delay has 2 values"),
+    ],
 )
 def test_a_collected_sweep_is_compared_with_points_that_it_has(delays, lasthop, against, says):
     for more in ([], ["--json"]):
         said = lasthop("sweep", "--collect", "-o", delays.folder, "--against", against, *more, code=2).stderr
-        assert "--against: " in said and says in said and "Traceback" not in said
+        assert "--against" in said and says in said and "Traceback" not in said
 
 
 def test_a_line_is_named_at_its_last_point_with_a_value():

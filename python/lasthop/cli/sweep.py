@@ -65,7 +65,7 @@ def sweep(
     from lasthop import sweeps
 
     part = _shard(shard)
-    other = {key: several[0] for key, several in values(against, "--against").items()}
+    other = _point(against)
     if collect_only:
         if output is None:
             raise click.UsageError("--collect needs the folder of the sweep: -o DIR")
@@ -199,6 +199,18 @@ def _forecast(asked: Plan, part: tuple[int, int], workers: int, *, as_json: bool
     click.echo(f"about {common.clock(took_s)} on {workers} thread{'s' * (workers != 1)}")
 
 
+def _point(against: Sequence[str]) -> dict[str, Any]:
+    """The values of ``--against``, one for each key."""
+    several = values(against, "--against")
+    for key, those in several.items():
+        if len(those) > 1:
+            raise click.UsageError(
+                f"--against {key} has {len(those)} values, and a comparison is with one point: name one value, "
+                "in quotes if it has a comma"
+            )
+    return {key: one for key, (one,) in several.items()}
+
+
 def values(vary: Sequence[str], option: str = "--vary") -> dict[str, list[Any]]:
     """The values of each `--vary KEY=V1,V2`: numbers, truth values and tables as in TOML or JSON, else text."""
     chosen: dict[str, list[Any]] = {}
@@ -211,8 +223,9 @@ def values(vary: Sequence[str], option: str = "--vary") -> dict[str, list[Any]]:
                 f"{option} {text!r}: write it as KEY={several[0]}, such as link.radio.delay={several[1]}"
             )
         if key in chosen:
-            raise click.UsageError(f"--vary {key} is there twice: give all its values at once")
-        chosen[key] = [_value(part.strip(), text) for part in _parts(rest)]
+            mend = "give all its values at once" if option == "--vary" else "a comparison is with one point"
+            raise click.UsageError(f"{option} {key} is there twice: {mend}")
+        chosen[key] = [_value(part.strip(), text, option) for part in _parts(rest)]
     return chosen
 
 
@@ -233,14 +246,14 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _value(text: str, whole: str) -> Any:
+def _value(text: str, whole: str, option: str) -> Any:
     if not text:
-        raise click.UsageError(f"--vary {whole!r}: a value is empty")
+        raise click.UsageError(f"{option} {whole!r}: a value is empty")
     try:
         value = _read(text)
     except (RecursionError, ValueError):
         # Brackets in a thousand brackets, a number of a thousand digits.
-        raise click.UsageError(f"--vary {whole[:60]!r}…: a value is nested too deep, or too long a number") from None
+        raise click.UsageError(f"{option} {whole[:60]!r}…: a value is nested too deep, or too long a number") from None
     # A date is no value of a scenario, and `inf` no number.
     plain = isinstance(value, (bool, int, str, list, dict)) or (isinstance(value, float) and math.isfinite(value))
     return value if plain else text
