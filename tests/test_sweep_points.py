@@ -9,7 +9,7 @@ from itertools import pairwise
 import lasthop as lh
 import numpy as np
 import pytest
-from lasthop import plot
+from lasthop import _core, plot, sweeps
 from lasthop.cli.sweep import values
 from looks import faults
 
@@ -166,12 +166,17 @@ def test_a_flow_that_a_point_does_not_have_is_not_one_without_drops():
     assert all_of_3["packets"].n == all_of_2["packets"].n == 3
 
 
-@pytest.mark.parametrize("key", ["link", "flow", "cell"])
-def test_a_key_that_is_called_as_a_column_is_refused_before_anything_runs(key):
-    """The tables have columns of these names: all runs were made, and then a traceback ended the sweep."""
-    radio = {"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}
-    with pytest.raises(lh.ScenarioError, match=f"'{key}' cannot be varied: vary its parts"):
-        lh.sweep(LINK, vary={key: [[radio], [{**radio, "rate": "2 Mbit/s"}]]})
+@pytest.mark.parametrize("key", json.loads(_core.schema())["properties"])
+def test_sections_as_a_whole_are_refused_before_anything_runs(key):
+    """The tables have columns called as some: all runs were made, and then a traceback ended the sweep."""
+    kinds = json.loads(_core.schema())
+    field = kinds["properties"][key]
+    kind = field.get("$ref") or field.get("items", {}).get("$ref", "")
+    if "properties" in kinds["$defs"].get(kind.rpartition("/")[2], {}):
+        with pytest.raises(lh.ScenarioError, match=f"'{key}' cannot be varied: vary its parts"):
+            sweeps.plan(LINK, {key: [[], {}]})
+    else:
+        assert key in ("name", "description", "profile", "duration", "seed", "nodes")
 
 
 @pytest.mark.parametrize(

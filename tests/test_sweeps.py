@@ -28,6 +28,7 @@ from lasthop.results import SENT_PDUS, Table, read_table, write_table
 from lasthop.stats import estimate
 from lasthop.sweeps import journal, record
 from lasthop.sweeps.plan import fingerprint
+from lasthop.sweeps.vary import Vary
 
 #: A second of a download with random losses: some milliseconds of work.
 QUICK = """
@@ -784,6 +785,20 @@ def test_what_rlc_did_in_each_cell_is_printed_at_each_point():
         ends.append(str(estimate(float(run.queue_bytes.sum()) for run in down)))
         assert line.endswith(f"  {ends[-1]}")
     assert len({*ends}) > 1
+
+
+def test_points_without_cells_are_printed_beside_those_with_some(tmp_path):
+    """Sections as a whole are refused; a plan of an earlier version may have them."""
+    cell = {"name": "cell", "node": "node_b", "ues": 2, "rings": 0}
+    scenario = {
+        "duration": "1 s",
+        "link": [{"name": "wire", "between": ["server", "node_b"], "rate": "10 Mbit/s"}],
+        "flow": [{"from": "server", "to": "node_b"}],
+    }
+    vary = Vary({"hsdpa": [[], [cell], [{**cell, "ues": 3}]]})
+    s = sweeps.perform_plan(sweeps.Plan(lh.load(scenario), vary, [1, 2], "parquet"), tmp_path / "out")
+    lines = [line for line in repr(s).splitlines() if "  cell.cell[0]  " in line]
+    assert [line.split("  cell.cell[0]  ")[1].split()[:2] for line in lines] == [["2", "±0"], ["3", "±0"]]
 
 
 def test_a_star_stands_for_all_parts_of_a_list(quick):

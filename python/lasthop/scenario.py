@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "as_json", "directions", "from_text", "held", "load", "of_result"]
+__all__ = ["Scenario", "as_in_a_file", "as_json", "directions", "from_text", "held", "is_section", "load", "of_result"]
 
 
 class Scenario:
@@ -506,6 +506,11 @@ def _fields(section: str) -> frozenset[str]:
     return frozenset(_section(section).get("properties", ()))
 
 
+def is_section(key: str) -> bool:
+    """Whether a field of the scenario itself has fields: it is a table, or a list of tables."""
+    return key in _schema()["properties"] and bool(_fields(key))
+
+
 def _is_list(section: Sequence[str]) -> bool:
     """Whether a field of the schema is a list of tables."""
     field = _section(".".join(section[:-1])).get("properties", {}).get(section[-1], {})
@@ -519,6 +524,12 @@ def _choices(section: str, otherwise: str) -> frozenset[str]:
         return frozenset((otherwise,))
     # Those that stand alone, and those with parameters.
     return frozenset(name for way in ways for name in (*way.get("enum", ()), *way.get("required", ())))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(_core.schema())
+    return schema
 
 
 @cache

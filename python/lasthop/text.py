@@ -6,14 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import groupby, takewhile
+from itertools import takewhile
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
 from lasthop.results import SENT_PDUS, Table
 from lasthop.stats import Estimate, estimate, mean, number
-from lasthop.sweeps.vary import label
+from lasthop.sweeps.vary import Vary, label
 
 if TYPE_CHECKING:
     from lasthop.analysis import Analysis
@@ -383,13 +383,18 @@ def _cells_of_points(sweep: Sweep) -> list[str]:
     if not {"cells", "bearers"} <= sweep.tables.keys():
         return []
 
+    vary = Vary(sweep.vary)
+    places = {seed: place for place, seed in enumerate(sweep.seeds)}
+
     def runs(name: str, *columns: str) -> list[list[list[dict[str, Any]]]]:
-        """The rows of each run, of each point: they stand in the order of the plan."""
-        table = sweep.tables[name]
-        wanted = [*sweep.vary, "seed", *(column for column in columns if column in table.columns)]
-        rows = Table(table.to_arrow().select(wanted)).rows()
-        each = ((of, [*mine]) for of, mine in groupby(rows, lambda row: [row[key] for key in (*sweep.vary, "seed")]))
-        return [[mine for _, mine in point] for _, point in groupby(each, lambda one: one[0][:-1])]
+        """The rows of each run, of each point. Some points may have none."""
+        table = sweep.tables[name].to_arrow()
+        wanted = ["seed", *(column for column in columns if column in table.column_names)]
+        made: list[list[list[dict[str, Any]]]] = [[[] for _ in sweep.seeds] for _ in sweep.points]
+        points = vary.points_of({key: table.column(key) for key in sweep.vary})
+        for point, row in zip(points, Table(table.select(wanted)).rows(), strict=True):
+            made[point][places[row["seed"]]].append(row)
+        return made
 
     bearers = runs("bearers", "bearer", *OF_BEARERS)
     slots = "used_slots" in sweep.tables["cells"].columns

@@ -29,7 +29,7 @@ from lasthop.sweeps.collect import write_tables
 from lasthop.sweeps.outcome import MADE_BY, Sweep, Temporary
 from lasthop.sweeps.plan import DECIDES, Plan, fingerprint
 from lasthop.sweeps.summary import with_summary
-from lasthop.sweeps.vary import Vary
+from lasthop.sweeps.vary import Vary, refuse
 from lasthop.sweeps.work import Task, end_with_parent, feed, perform
 
 __all__ = ["Plan", "Sweep", "collect", "forecast", "perform_plan", "plan", "progress_of", "sweep"]
@@ -120,6 +120,7 @@ def plan(
     scenario = load(scenario)
     if format not in FORMATS:
         raise ScenarioError(f"there is no format {format!r}; known: {', '.join(FORMATS)}")
+    refuse(vary)
     return Plan(scenario, Vary(as_in_a_file(vary)), seeds_of(scenario, seeds), format)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import ScenarioError
 from lasthop.results import coded, numbers, plain, texts
-from lasthop.scenario import held
+from lasthop.scenario import held, is_section
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
     Places = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["Vary", "hint", "in_line", "label", "words"]
+__all__ = ["Vary", "hint", "in_line", "label", "refuse", "words"]
 
 #: What a sweep varies otherwise, or what makes no difference to vary.
 _REFUSED = {
     "seed": "seeds are asked for by their number, and every point runs with all of them",
     "name": "a name changes nothing",
     "description": "a description changes nothing",
-    # The tables have columns of these names.
-    **dict.fromkeys(("link", "flow", "cell"), "vary its parts or their fields, by keys with dots"),
 }
 
 #: Whole numbers up to this are exact among numbers with a point.
@@ -158,8 +156,6 @@ def in_line(value: Any) -> str:
 def _values(key: str, values: Iterable[Any]) -> list[Any]:
     if not isinstance(key, str):
         raise ScenarioError(f"what is varied is named by a text such as 'link.radio.delay', not by {key!r}")
-    if why := _REFUSED.get(key):
-        raise ScenarioError(f"{key!r} cannot be varied: {why}", path=key)
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise ScenarioError(f"{key}: the values to vary it over must be a list, not {values!r}", path=key)
     try:
@@ -175,6 +171,16 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
             raise ScenarioError(f"{key}: the value {label(value)} is there twice", path=key)
         seen |= {label(value), *([value] if _is_number(value) else [])}
     return list(made)
+
+
+def refuse(keys: Iterable[str]) -> None:
+    """Refuses keys that cannot be varied."""
+    for key in keys:
+        why = _REFUSED.get(key)
+        if why is None and is_section(key):
+            why = "vary its parts or their fields, by keys with dots"
+        if why:
+            raise ScenarioError(f"{key!r} cannot be varied: {why}", path=key)
 
 
 def _is_number(value: Any) -> bool:
