@@ -15,7 +15,7 @@ import lasthop as lh
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lasthop.controller import resolve
+from lasthop.controller import resolve, sources
 
 #: Controllers whose costs are measured (`make bench-controllers`); NewReno is the window of RFC 5681.
 MEASURED = Path(__file__).resolve().parents[1] / "benches" / "controllers" / "mine.py"
@@ -414,11 +414,12 @@ def test_a_controller_lies_beside_its_scenario_whatever_the_folder_is_called(fol
 @pytest.mark.parametrize("value", ["20 ms", "../x with y/z", "/" + "long" * 200 + "/b"])
 def test_a_value_that_looks_like_a_path_is_none(folder, value):
     (folder / "a with b").mkdir()
-    (folder / "a with b" / "mycc.py").write_text(MODULE.replace("0.7", "0.6"))
-    for file in ("a with b/s.json", "s.json"):
-        (folder / file).touch()
-        kind = resolve("mycc:Mine", f"{folder / file} with key = {value}")
-        assert kind is resolve("mycc:Mine", str(folder / file))
+    (folder / "mycc.py").rename(folder / "a with b" / "aside.py")
+    mine = {**scenario("reno"), "name": "s"}
+    mine["flow"][0]["transport"]["tcp"]["congestion"] = {"python": {"class": "aside:Mine"}}
+    (folder / "a with b" / "s.json").write_text(json.dumps(mine))
+    made = lh.load(folder / "a with b" / "s.json").changed({"description": value}, called=f"s with key = {value}")
+    assert sources(made.to_dict(), made.origin).keys() == {"aside:Mine"}
 
 
 def test_check_says_what_makes_runs_differ(folder, lasthop):

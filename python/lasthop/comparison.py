@@ -68,6 +68,16 @@ class Stored:
         return vary
 
     @property
+    def varied(self) -> dict[str, list[Any]]:
+        """The same, with the texts of files that values name."""
+        from lasthop.sweeps.vary import Vary
+
+        if not self.vary:
+            return {}
+        vary = Vary(self.vary, self.manifest.get("files"))
+        return {key: [vary.whole(key, value) for value in values] for key, values in vary.keys.items()}
+
+    @property
     def seeds(self) -> list[int]:
         """The seeds."""
         return list(self.manifest["seeds"])
@@ -105,7 +115,7 @@ class Comparison:
         Keys of which other values were varied stand last, as ``vary KEY``, and what sessions changed, as
         ``session_changes``.
         """
-        one, other = ({f"vary {key}": list(each.vary[key]) for key in each.vary} for each in (self.one, self.other))
+        one, other = ({f"vary {key}": values for key, values in each.varied.items()} for each in (self.one, self.other))
         for more, stored in ((one, self.one), (other, self.other)):
             if changes := stored.manifest.get("session_changes"):
                 more["session_changes"] = changes

@@ -262,7 +262,7 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
     module, colon, path = name.partition(":")
     if not (module and colon and path):
         raise ValueError(f'{name!r} names no class: write "module:Class"')
-    found: Any = _module(module, _folder(origin))
+    found: Any = _module(module, Path(origin).parent)
     for part in path.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{module} has no {path}")
@@ -275,23 +275,6 @@ def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
 def is_importable(name: str) -> bool:
     """Whether another process finds the class of a name: not if a program put it into its scenario itself."""
     return _last(name) is None
-
-
-def _folder(origin: str) -> Path:
-    """The folder of a scenario's file, which a sweep names with what it changes: ``a/cell.toml with delay = 20 ms``.
-
-    The folder's name may hold the same word, and a changed value may look like a path: of both only the folder is one.
-    """
-    parts = origin.split(" with ")
-    folders = [Path(" with ".join(parts[:n])).parent for n in range(len(parts), 0, -1)]
-    return next(filter(_is_folder, folders), folders[-1])
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # too long a name, of a long value
-        return False
 
 
 def _module(name: str, folder: Path) -> ModuleType:

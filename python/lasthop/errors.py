@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,6 +43,15 @@ class ScenarioError(ValueError):
         """Adds a line that says what to write instead."""
         self.args = (f"{self}\n = {hint}",)
         self.ansi = f"{self.ansi}\n = {hint}"
+
+    def call(self, origin: str) -> None:
+        """Names its scenario otherwise."""
+        if self.origin:
+            place = re.compile(rf"(--> (?:\x1b\[[\d;]*m)*){re.escape(self.origin)}")
+            text, self.ansi = (place.sub(lambda found: found[1] + origin, one) for one in (str(self), self.ansi))
+            self.args, self.origin = (text,), origin
+        for error in self.also:
+            error.call(origin)
 
     def to_dict(self) -> dict[str, object]:
         """The error as plain data."""

@@ -128,38 +128,37 @@ class Scenario:
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
         """
-        return self.changed({**(changes or {}), **fields}, origin=self.origin)
+        return self.changed({**(changes or {}), **fields})
 
-    def changed(self, changes: Mapping[str, Any], *, origin: str) -> Scenario:
-        """What :meth:`with_` makes, called ``origin`` in errors."""
+    def changed(self, changes: Mapping[str, Any], *, called: str | None = None) -> Scenario:
+        """What :meth:`with_` makes, ``called`` by another name in errors.
+
+        Files that it names lie beside this one's, whatever it is called.
+        """
         # What was written, not what it expands to: a default that stands there would be a choice.
         data = _plain(self._text)
         try:
             for path, value in changes.items():
                 _assign(data, path, value, self._parts)
-            return _from_data(data, origin=origin)
+            return _from_data(data, origin=self.origin)
         except ScenarioError as error:
             for path in changes:
                 if hint := _elsewhere(path, error, self._parts):
                     error.add_hint(hint)
+            if called is not None:
+                error.call(called)
             raise
 
     def way(self, path: str) -> list[str]:
         """The keys of a path, as for :meth:`with_`, with those that may be left out."""
         return _spelled_out(path, self._parts)
 
-    def stated(self, path: str) -> Any:
-        """What the text says at a path, as for :meth:`with_`; `None` where it says nothing."""
-        here: Any = _plain(self._text)
-        known: Any = self._parts
-        for key in self.way(path):
-            try:
-                place: Any = _place(here, known, key, path) if isinstance(here, list) else key
-                here = here[place]
-            except (KeyError, TypeError, ScenarioError):
-                return None
-            known = known[place] if isinstance(known, list) or (isinstance(known, dict) and place in known) else None
-        return here
+    def stated(self, path: str, *, of: Scenario | None = None) -> Any:
+        """What the text says at a path, as for :meth:`with_`; `None` where it says nothing, or not the same of all.
+
+        With ``of``, what the text of that scenario says there, which differs from this one in values, perhaps in names.
+        """
+        return _said(_plain((of or self)._text), self._parts, self.way(path), path)
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same, with every default filled in."""
@@ -433,6 +432,21 @@ def _put(
             _put(here[place], keys, depth + 1, value, _part(expanded, place), section, path)
         else:
             raise ScenarioError(f"{path}: {'.'.join(keys[: depth + 1])} has no parts", path=path)
+
+
+def _said(here: Any, expanded: Any, keys: Sequence[str], path: str) -> Any:
+    """What a part says where ``keys`` lead from it; `None` where it says nothing, or several do not say the same."""
+    if not keys:
+        return here
+    key, *rest = keys
+    if isinstance(here, list) and key == EACH:
+        several = [_said(one, _part(expanded, place), rest, path) for place, one in enumerate(here)]
+        return several[0] if several and all(one == several[0] for one in several) else None
+    try:
+        place: Any = _place(here, expanded, key, path) if isinstance(here, list) else key
+        return _said(here[place], _part(expanded, place), rest, path)
+    except (KeyError, TypeError, ScenarioError):
+        return None
 
 
 def _part(expanded: Any, place: Any) -> Any:

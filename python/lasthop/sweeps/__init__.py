@@ -27,7 +27,7 @@ from lasthop.stats import number
 from lasthop.sweeps import journal
 from lasthop.sweeps.collect import write_tables
 from lasthop.sweeps.outcome import MADE_BY, Sweep, Temporary
-from lasthop.sweeps.plan import DECIDES, Plan, fingerprint
+from lasthop.sweeps.plan import DECIDES, Plan, fingerprint, texts_of_files
 from lasthop.sweeps.summary import with_summary
 from lasthop.sweeps.vary import Vary, refuse
 from lasthop.sweeps.work import Task, end_with_parent, feed, perform
@@ -121,7 +121,8 @@ def plan(
     if format not in FORMATS:
         raise ScenarioError(f"there is no format {format!r}; known: {', '.join(FORMATS)}")
     refuse(vary)
-    return Plan(scenario, Vary(as_in_a_file(vary)), seeds_of(scenario, seeds), format)
+    asked = Vary(as_in_a_file(vary))
+    return Plan(scenario, Vary(asked.keys, texts_of_files(scenario, asked)), seeds_of(scenario, seeds), format)
 
 
 def collect(folder: str | Path) -> Sweep:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from lasthop import files
@@ -22,7 +23,7 @@ from lasthop.stats import number
 from lasthop.sweeps.vary import Vary, in_line, label
 from lasthop.sweeps.work import Task
 
-__all__ = ["DECIDES", "Plan", "fingerprint"]
+__all__ = ["DECIDES", "Plan", "fingerprint", "texts_of_files"]
 
 #: A plan of more runs is a mistake: the journal takes 12 bytes for each.
 MOST_RUNS = 100_000_000
@@ -50,8 +51,8 @@ class Plan:
 
     def variant(self, point: int) -> Scenario:
         """The scenario of a point."""
-        origin = f"{self.scenario.origin} with {self.vary.where(point)}"
-        return self.scenario.changed(self.vary.values(point), origin=origin)
+        called = f"{self.scenario.origin} with {self.vary.where(point)}"
+        return self.scenario.changed(self.vary.changes(point), called=called)
 
     def task(self, run: int, plan: str) -> Task:
         """A run, as it is sent to its worker; ``plan`` stands in the manifest."""
@@ -60,7 +61,7 @@ class Plan:
             run=run,
             text=self.scenario.text,
             origin=self.scenario.origin,
-            changes=json.dumps(self.vary.values(point)),
+            changes=self.vary.sent(point),
             where=self.vary.where(point),
             seed=self.seeds[seed],
             code=files.code(),
@@ -138,7 +139,7 @@ class Plan:
         names: dict[frozenset[str], str] = {}
         for key, values in self.vary.keys.items():
             try:
-                made = [self.scenario.changed({key: value}, origin=self.scenario.origin) for value in values[:2]]
+                made = [self.scenario.changed({key: self.vary.whole(key, value)}) for value in values[:2]]
             except ScenarioError:
                 continue  # it goes with another key only
             one, other = [scenario.to_dict() for scenario in ([self.scenario, *made] if len(made) == 1 else made)]
@@ -165,7 +166,8 @@ class Plan:
         """The error of a point, put down to the one value that makes it by itself, if there is one."""
         for key, value in self.vary.values(point).items():
             try:
-                self.scenario.changed({key: value}, origin=f"{self.scenario.origin} with {key} = {label(value)}")
+                called = f"{self.scenario.origin} with {key} = {label(value)}"
+                self.scenario.changed({key: self.vary.whole(key, value)}, called=called)
             except ScenarioError as mine:
                 if str(mine).replace(mine.origin, "") == str(error).replace(error.origin, ""):
                     return mine
@@ -183,6 +185,7 @@ class Plan:
             "seeds": list(self.seeds),
             "format": self.format,
             "code": self.code,
+            **({"files": self.vary.files} if self.vary.files else {}),
         }
         return {"scenario": self.scenario.name, **made, "plan": fingerprint(made)}
 
@@ -194,11 +197,23 @@ class Plan:
             return f"is of another scenario than {self.scenario.origin} says now"
         if other["vary"] != self.vary.keys or list(other["vary"]) != list(self.vary.keys):
             return f"varies {Vary(other['vary'])}"
+        if differ := self._other_files(other.get("files", {})):
+            return f"has other texts of files that are varied: {', '.join(differ)}"
         if other["seeds"] != list(self.seeds):
             return f"has {seeds_text(other['seeds'])}, not {seeds_text(self.seeds)}"
         if other["format"] != self.format:
             return f"is to be written as {other['format']}, not {self.format}"
         return None
+
+    def _other_files(self, files: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """The values of which the files have other texts than those of a manifest."""
+        there = Vary(self.vary.keys, files)
+        return [
+            label(value)
+            for key, values in self.vary.keys.items()
+            for value in values
+            if self.vary.whole(key, value) != there.whole(key, value)
+        ]
 
     def _same_scenario(self, text: str) -> bool:
         """Whether a text says what this scenario says, be it in other words."""
@@ -212,6 +227,51 @@ class Plan:
             return False
 
 
+def texts_of_files(scenario: Scenario, vary: Vary) -> dict[str, dict[str, Any]]:
+    """The values that name files, with the files' texts in the places of the names: by key and label.
+
+    What is wrong with a value is left for :meth:`Plan.check` to say.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    folder = Path(scenario.origin).parent
+    for key, values in vary.keys.items():
+        # Most values name no file, and the scenario need not be read with each of them.
+        for value in (one for one in values if any(_is_file(folder / text) for text in _texts(one))):
+            try:
+                made = scenario.changed(vary.values(vary.moved(0, {key: value})))
+            except ScenarioError:
+                continue
+            whole = _filled(value, scenario.stated(key, of=made))
+            if whole != value:
+                found.setdefault(key, {})[label(value)] = whole
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # what is no name: too long, or with a NUL
+        return False
+
+
+def _filled(value: Any, whole: Any) -> Any:
+    """A value with the texts that stand in ``whole`` in the places of its own."""
+    if isinstance(value, dict) and isinstance(whole, dict):
+        return {key: _filled(one, whole.get(key)) for key, one in value.items()}
+    if isinstance(value, list) and isinstance(whole, list) and len(value) == len(whole):
+        return [_filled(one, of) for one, of in zip(value, whole, strict=True)]
+    return whole if isinstance(value, str) and isinstance(whole, str) else value
+
+
 def _covers(whole: Sequence[str], key: Sequence[str]) -> bool:
     """Whether the key is in what another sets, which may be a part of each of several."""
     return len(whole) <= len(key) and all(one in (part, EACH) for one, part in zip(whole, key, strict=False))
@@ -219,7 +279,8 @@ def _covers(whole: Sequence[str], key: Sequence[str]) -> bool:
 
 def fingerprint(document: Mapping[str, Any]) -> str:
     """What tells a plan from any other, from what a manifest says of it."""
-    made = files.json_text({key: document[key] for key in DECIDES})
+    # Only plans with values that name files say what is in these.
+    made = files.json_text({key: document[key] for key in (*DECIDES, "files") if key in document})
     return hashlib.sha256(made.encode()).hexdigest()[:16]
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import ScenarioError
@@ -36,10 +37,15 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Vary:
-    """Keys with their values. A point is a value of each key; the last key changes fastest."""
+    """Keys with their values. A point is a value of each key; the last key changes fastest.
 
-    def __init__(self, keys: Mapping[str, Iterable[Any]]) -> None:
+    A value may name a file beside the scenario: ``files`` then has, by key and label, the value with the file's text in
+    the place of its name. Tables, pictures and messages have the name.
+    """
+
+    def __init__(self, keys: Mapping[str, Iterable[Any]], files: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self.keys: dict[str, list[Any]] = {key: _values(key, values) for key, values in keys.items()}
+        self.files = {key: dict(several) for key, several in (files or {}).items()}
         if not self.keys:
             raise ScenarioError("nothing is varied: say what, as in link.radio.delay over 20 ms and 80 ms")
         self._kinds = held(json.dumps(self.keys))
@@ -53,6 +59,24 @@ class Vary:
         """The value of each key at a point."""
         chosen = zip(self.keys.items(), self._places(point), strict=True)
         return {key: values[int(place)] for (key, values), place in chosen}
+
+    def whole(self, key: str, value: Any) -> Any:
+        """A value of a key, with the texts of files that it names."""
+        texts = self.files.get(key)
+        return texts.get(label(value), value) if texts else value
+
+    def changes(self, point: int) -> dict[str, Any]:
+        """The same as :meth:`values`, with the texts of files that they name."""
+        return {key: self.whole(key, value) for key, value in self.values(point).items()}
+
+    def sent(self, point: int) -> tuple[tuple[str, str], ...]:
+        """The same as :meth:`changes`, with values as JSON. Points share the text of a value: a file may be large."""
+        chosen = zip(self._json.items(), self._places(point), strict=True)
+        return tuple((key, values[int(place)]) for (key, values), place in chosen)
+
+    @cached_property
+    def _json(self) -> dict[str, list[str]]:
+        return {key: [json.dumps(self.whole(key, value)) for value in values] for key, values in self.keys.items()}
 
     def where(self, point: int) -> str:
         """A point in words."""

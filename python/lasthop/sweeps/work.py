@@ -39,8 +39,8 @@ class Task:
     #: The text of the scenario that is varied, and where it came from.
     text: str
     origin: str
-    #: The values of the varied keys, as JSON.
-    changes: str
+    #: The varied keys with their values, each as JSON.
+    changes: tuple[tuple[str, str], ...]
     #: The same for reading.
     where: str
     seed: int
@@ -70,9 +70,9 @@ def perform(task: Task, *, stop: threading.Event | None = None, progress: Progre
 
 
 @lru_cache(maxsize=16)
-def _scenario(text: str, origin: str, changes: str) -> Scenario:
+def _scenario(text: str, origin: str, changes: tuple[tuple[str, str], ...]) -> Scenario:
     """The scenario of a point, which the seeds share."""
-    return from_text(text, origin=origin).changed(json.loads(changes), origin=origin)
+    return from_text(text, origin=origin).changed({key: json.loads(value) for key, value in changes})
 
 
 def feed(
