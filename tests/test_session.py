@@ -68,6 +68,35 @@ def test_a_change_happens_now_and_as_in_a_scenario():
     assert same(session.complete(), lh.run({**LINK, "change": [change]}))
 
 
+def test_trees_and_the_table_of_handovers_follow_a_change():
+    def link(name, ends, delay):
+        return {"name": name, "between": ends, "rate": "5 Mbit/s", "delay": delay}
+
+    scenario = {
+        "duration": "10 s",
+        "record": {"handovers": True, "packets": True, "state": True},
+        "link": [
+            link("up", ["server", "r"], "10 ms"),
+            link("near", ["r", "member"], "10 ms"),
+            link("far", ["r", "relay"], "30 ms"),
+            link("behind", ["relay", "member"], "10 ms"),
+        ],
+        "group": [{"name": "g", "members": ["member"]}],
+        "flow": [
+            {"from": "server", "to": "g", "transport": "udp", "source": {"cbr": {"interval": "20 ms", "size": "500 B"}}}
+        ],
+    }
+    down = {"link": "near", "up": False}
+    written = lh.run({**scenario, "change": [{"at": "5 s", **down}]})
+    session = lh.Session(scenario)
+    session.advance_to(5)
+    session.change("near", up=False)
+    led = session.complete()
+    assert written.flows["received_packets"][0] > 490 and len(written.handovers)
+    for name in written.tables:
+        assert led.tables[name] == written.tables[name], name
+
+
 def test_a_change_takes_numbers_of_numpy_and_names_what_is_none():
     session = lh.Session(LINK)
     session.advance_to(4)

@@ -409,9 +409,10 @@ class Session:
     """
     A scenario that is under way.
     """
-    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None) -> Session:
+    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None, *, changeable: bool = False) -> Session:
         """
         Builds the scenario with the random streams of `seed`. With `pcap`, the packets at the nodes that send are captured into that file.
+        A `changeable` one is ready for changes by its caller.
         """
     def advance(self, /, events: SupportsIndex) -> bool:
         """

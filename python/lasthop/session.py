@@ -36,7 +36,7 @@ class Session:
         self._scenario = load(scenario)
         self._seed = as_seed(self._scenario.seed if seed is None else seed)
         self._began = time.perf_counter()
-        self._core = _core.Session(self._scenario.core, self._seed, None)
+        self._core = _core.Session(self._scenario.core, self._seed, changeable=True)
         self._changes: list[dict[str, Any]] = []
         self._finished = False
 

@@ -65,8 +65,9 @@ impl Session {
 impl Session {
     /// Builds the scenario with the random streams of `seed`. With `pcap`, the packets at the nodes that send are captured into that file.
     #[new]
-    #[pyo3(signature = (scenario, seed, pcap = None))]
-    fn new(py: Python<'_>, scenario: &Scenario, seed: u64, pcap: Option<PathBuf>) -> PyResult<Self> {
+    /// A `changeable` one is ready for changes by its caller.
+    #[pyo3(signature = (scenario, seed, pcap = None, *, changeable = false))]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: u64, pcap: Option<PathBuf>, changeable: bool) -> PyResult<Self> {
         let Document { scenario, origin, .. } = &scenario.document;
         let observer = match pcap {
             Some(path) => {
@@ -80,7 +81,10 @@ impl Session {
         let seated = controller::seat(py, scenario, origin, seed)?;
         let scenario = seated.as_ref().map_or(scenario, |(seated, _)| seated);
         let session = py
-            .detach(|| CoreSession::new(scenario, seed, observer))
+            .detach(|| {
+                let begin = if changeable { CoreSession::changeable } else { CoreSession::new };
+                begin(scenario, seed, observer)
+            })
             .map_err(|error| errors::build(py, origin, &error))?;
         Ok(Self { session: Mutex::new(Some(session)), controllers: seated.map(|(_, run)| run) })
     }

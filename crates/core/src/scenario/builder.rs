@@ -52,6 +52,28 @@ pub struct Built {
 /// # Errors
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
+    build_with(scenario, seed, observer, Changes::Written)
+}
+
+/// The changes of the network that a run is ready for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// Those of the scenario.
+    Written,
+    /// Others too, by its caller.
+    Any,
+}
+
+/// The same, ready for these changes.
+///
+/// # Errors
+/// As for [`build`].
+pub fn build_with(
+    scenario: &Scenario,
+    seed: u64,
+    observer: Option<Box<dyn Observer>>,
+    changes: Changes,
+) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
     let ns2_clock = scenario.profile.is_ns2() && scenario.media().all(|(_, medium)| medium.keeps_ns2_clock());
     if ns2_clock {
@@ -75,7 +97,8 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
         let terminals = terminals_of(medium.name(), medium.terminals());
         ends.extend(terminals.chain(medium.makes().into_iter().map(|made| made.name)).filter_map(|name| find(&name)));
-        let shows_handovers = scenario.record.handovers && changing.contains(medium.name());
+        let shows_handovers =
+            scenario.record.handovers && (changes == Changes::Any || changing.contains(medium.name()));
         let setting = Setting { profile: scenario.profile, ns2_clock, shows_handovers };
         let built = medium.build(&mut simulation, &ends, &setting);
         if let Some(places) = built.directions {
@@ -110,7 +133,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         switches.push((switch.at, groups[switch.group], node(&switch.node, &path)?, switch.joins));
     }
     switches.reverse();
-    for agent in agents(scenario) {
+    for agent in agents(scenario, served) {
         for &node in &nodes {
             let stream = simulation.core().stream(&format!("agent {}", agent.port), simulation.node_name(node));
             simulation.add_agent(node, agent.port, |seat| (agent.make)(seat, stream));
@@ -163,10 +186,10 @@ fn fault_of_custom(transport: &Transport, profile: Profile) -> Option<String> {
 }
 
 /// The machines that every node needs for what flows ask: one at each port.
-fn agents(scenario: &Scenario) -> Vec<Agent> {
+fn agents(scenario: &Scenario, serves_groups: bool) -> Vec<Agent> {
     let for_qos = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent());
     let for_transport = scenario.flow.iter().filter_map(|flow| flow.transport.config().agent());
-    let for_groups = group::are_served(scenario).then_some(membership::AGENT);
+    let for_groups = serves_groups.then_some(membership::AGENT);
     let mut agents: Vec<Agent> = for_qos.chain(for_transport).chain(for_groups).collect();
     agents.sort_by_key(|agent| agent.port);
     agents.dedup_by_key(|agent| agent.port);

@@ -99,12 +99,6 @@ impl Group {
         all.retain(|name| seen.insert(name.clone()));
         all
     }
-
-    /// Whether its trees may change by messages during the run, in a network that perhaps stands still.
-    fn is_signalled(&self, stands_still: bool, layers: u32) -> bool {
-        let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && layers == 0;
-        self.trees == Trees::Signalled && !(stands_still && never_changes)
-    }
 }
 
 /// How many layers the session has that is sent to each group; 0 for other flows.
@@ -119,11 +113,7 @@ pub(super) fn layers(scenario: &Scenario) -> Vec<u32> {
 
 /// Whether the nodes need machines for the membership of groups.
 pub(super) fn are_served(scenario: &Scenario) -> bool {
-    if scenario.group.is_empty() {
-        return false;
-    }
-    let stands_still = scenario.change.is_empty() && !scenario.media().any(|(_, medium)| medium.moves());
-    scenario.group.iter().zip(layers(scenario)).any(|(group, layers)| group.is_signalled(stands_still, layers))
+    scenario.group.iter().any(|group| group.trees == Trees::Signalled)
 }
 
 /// Joins and leaves, in the order of time.

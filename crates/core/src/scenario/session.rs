@@ -15,7 +15,7 @@ use crate::net::{
     Access, Cause, FlowId, GroupId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What,
 };
 
-use super::builder::{self, BuildError, Built};
+use super::builder::{self, BuildError, Built, Changes};
 use super::change::{self, Change};
 use super::diagnostic::listed;
 use super::media::changeable::Changeable;
@@ -63,6 +63,23 @@ impl Session {
     /// # Errors
     /// A scenario that cannot be built.
     pub fn new(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Self, BuildError> {
+        Self::with(scenario, seed, observer, Changes::Written)
+    }
+
+    /// The same, for a run to which its caller may make [`Session::change`]s: trees follow them, and the table `handovers` has them.
+    ///
+    /// # Errors
+    /// As for [`Session::new`].
+    pub fn changeable(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Self, BuildError> {
+        Self::with(scenario, seed, observer, Changes::Any)
+    }
+
+    fn with(
+        scenario: &Scenario,
+        seed: u64,
+        observer: Option<Box<dyn Observer>>,
+        changes: Changes,
+    ) -> Result<Self, BuildError> {
         let record = &scenario.record;
         let wanted = Wanted {
             packets: record.packets || record.hops,
@@ -73,7 +90,7 @@ impl Session {
         };
         let recorder: Option<Box<dyn Observer>> =
             (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
-        let mut built = builder::build(scenario, seed, recorder)?;
+        let mut built = builder::build_with(scenario, seed, recorder, changes)?;
         built.simulation.set_most_rows(record.most_rows, record.transfers);
         if !record.transfer_quantities.is_empty() {
             built.simulation.mark_transfers(&record.transfer_quantities);

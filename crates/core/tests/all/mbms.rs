@@ -393,14 +393,14 @@ impl Endpoint for Asker {
     }
 }
 
-/// What agents show.
+/// The answers that agents show.
 #[derive(Default)]
 struct Values(Vec<f64>);
 
 impl Probe for Values {
     fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
-    fn value(&mut self, _name: &'static str, value: f64) {
-        self.0.push(value);
+    fn value(&mut self, name: &'static str, value: f64) {
+        self.0.extend(["rejected", "last"].contains(&name).then_some(value));
     }
     fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &lasthop_core::net::Histogram) {}
 }

@@ -200,10 +200,6 @@ impl MediumConfig for Constellation {
         &["rate", "up", "loss", "loss_for"]
     }
 
-    fn moves(&self) -> bool {
-        true
-    }
-
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
         if self.routes == SatelliteRoutes::Packets {
             simulation.route_every_packet();

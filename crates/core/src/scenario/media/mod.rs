@@ -59,11 +59,6 @@ pub trait MediumConfig: Send + Sync {
     /// Writes down what `profile` says of parameters that were left out.
     fn resolve(&mut self, _profile: Profile) {}
 
-    /// Whether ways through it come and go without a change of the scenario.
-    fn moves(&self) -> bool {
-        false
-    }
-
     /// The ends to which ways can be changed. Default: its terminals.
     fn changing(&self) -> Range<u32> {
         let first = self.joins().len() as u32;

@@ -235,10 +235,6 @@ impl MediumConfig for Cell {
         if self.hs_dsch.is_some() { &imposed::CHANGES } else { imposed::LOSSES }
     }
 
-    fn moves(&self) -> bool {
-        true
-    }
-
     /// It can with one Node B that sends over the high-speed channel and receives over dedicated ones, at moments that nothing draws.
     fn keeps_ns2_clock(&self) -> bool {
         matches!(self.attachment, Attachment::HighSpeed(_)) && self.mobility.is_none()
