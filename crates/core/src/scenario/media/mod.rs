@@ -294,12 +294,12 @@ impl<'s> Radios<'s> {
         several_terminals(name, |radio| self.0.get(radio).copied())
     }
 
-    /// The flows for which one stands: one for each terminal if one of its ends is all terminals of a radio.
+    /// The flows for which one stands: one for each terminal if one of its ends is all terminals of a radio. These are numbered, be it one.
     pub fn flows(&self, flow: &Flow) -> Vec<Flow> {
-        let (from, to) = (self.called(&flow.from), self.called(&flow.to));
-        if from.len() == 1 && to.len() == 1 {
-            return vec![Flow { from: from[0].clone(), to: to[0].clone(), ..flow.clone() }];
+        if !self.is_several(&flow.from) && !self.is_several(&flow.to) {
+            return vec![flow.clone()];
         }
+        let (from, to) = (self.called(&flow.from), self.called(&flow.to));
         let pairs = from.iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone())));
         let named = |(n, (from, to)): (usize, (String, String))| {
             let name = if flow.name.is_empty() { String::new() } else { format!("{}[{n}]", flow.name) };
