@@ -220,7 +220,7 @@ class QueueRed(TypedDict, total=False):
     ecn: bool
     "Mark packets of ECN-capable transports instead of dropping them early. Default: off."
     mark_p: Probability
-    "The probability p_b above which ECN-capable packets are dropped all the same (RFC 3168 §7). Default: `max_p`."
+    "The probability p_b above which ECN-capable packets are dropped all the same (RFC 3168 §7). Default: `rfc`: `max_p`. `ns2`: 0.1."
     follow_rate: bool
     "Choose the parameters left out anew when the link's rate changes. Default: `rfc`: yes. `ns2`: no."
 
