@@ -158,6 +158,36 @@ def test_classes_of_one_name_and_code_are_told_apart(make):
     assert lh.run(eight).flows["goodput_kbps"][0] > 3 * lh.run(two).flows["goodput_kbps"][0]
 
 
+@pytest.mark.parametrize("values", [(-1, -2), (-1.0, -2.0), (1, True), (1, 1.0)])
+def test_classes_are_told_apart_by_values_of_equal_hash(values):
+    names = {given(fixed(value)) for value in values}
+    assert len(names) == 2
+
+
+def test_marks_are_reported_in_each_round_trip():
+    """Also where each acknowledgement ends a batch, and each batch is a window."""
+
+    class One(lh.Controller):
+        marks = 0
+
+        def start(self, setting):
+            self.window = setting.segment
+
+        def on_ecn(self, m):
+            One.marks += 1
+
+    class Hundred(fixed(100)):
+        def on_ecn(self, m):
+            pass
+
+    made = scenario(One, ecn=True)
+    # Another flow keeps a queue, which marks all that comes.
+    made["link"][0]["queue"] = {"threshold": {"backlog": "5 packets", "limit": "1000 packets"}}
+    made["flow"].append({**scenario(Hundred, ecn=True)["flow"][0], "name": "g"})
+    sent = lh.run(made).flows["sent_packets"][0]
+    assert sent > 20 and One.marks >= 0.8 * sent
+
+
 def test_a_class_lasts_as_long_as_its_scenario():
     """Another one that is the same, as of a cell of a notebook, may have come and gone."""
     made = lh.load(scenario(fixed(2)))

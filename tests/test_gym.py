@@ -190,6 +190,12 @@ def test_options_change_the_scenario_for_one_episode():
         lasthop.gym.Env(two, "f").reset(options={"rate": "2 Mbit/s"})
 
 
+def test_a_field_of_which_link_where_there_is_none():
+    environment = gymnasium.make("lasthop/Leo-v0")
+    with pytest.raises(lh.ScenarioError, match="rate of which link"):
+        environment.reset(seed=1, options={"rate": "1 Mbit/s"})
+
+
 def test_random_paths_differ_from_episode_to_episode():
     environment = gymnasium.make("lasthop/Random-v0").unwrapped
     delays = {environment.reset(seed=seed)[1]["min_rtt"] for seed in (1, 2, 1)}

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -176,7 +176,7 @@ class MediaController:
 _GIVEN: dict[str, list[ref[type[Controller | MediaController]]]] = {}
 #: Their names, and of each ``module:Class`` the names of all that there were, by their traits.
 _NAMED: WeakKeyDictionary[type[Controller | MediaController], str] = WeakKeyDictionary()
-_NAMES: dict[str, dict[int, str]] = {}
+_NAMES: dict[str, dict[Hashable, str]] = {}
 #: What each class has anew, whatever it does.
 _OF_EACH_CLASS = {"__annotations__", "__dict__", "__weakref__"}
 #: Modules read from files beside scenarios, with what their text was.
@@ -207,14 +207,14 @@ def _last(name: str) -> type[Controller | MediaController] | None:
     return next((kind for one in reversed(_GIVEN.get(name, ())) if (kind := one())), None)
 
 
-def _traits(kind: type[Any]) -> int:
+def _traits(kind: type[Any]) -> Hashable:
     """What tells a class from others of its name: the code of its methods, and the values that it and they hold.
 
     One that is only defined again, as by a cell of a notebook, is the same; one of a module is whatever the module has.
     """
     module = sys.modules.get(kind.__module__)
     if kind.__module__ != "__main__" and getattr(module, kind.__qualname__, None) is kind:
-        return 0
+        return None
 
     def of(value: Any) -> Any:
         if isinstance(value, (str, bytes, int, float, NoneType)):
@@ -244,7 +244,7 @@ def _traits(kind: type[Any]) -> int:
         return value.__code__, own, *map(of_cell, value.__closure__ or ()), *map(of, defaults)
 
     members = {name: of_member(value) for name, value in vars(kind).items() if name not in _OF_EACH_CLASS}
-    return hash((kind.__bases__, *members.items()))
+    return *map(id, kind.__bases__), *members.items()
 
 
 def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:

@@ -129,7 +129,9 @@ def _spelled_out(key: str, scenario: Scenario) -> str:
     """The name of an option in the scenario: a field of the only link, or of the link ``radio``, may stand alone."""
     if key not in _OF_LINK:
         return key
-    names = [link["name"] for link in scenario["link"]]
+    names = [link["name"] for link in scenario.to_dict().get("link", ())]
+    if not names:
+        raise ScenarioError(f"options: {key} of which link? The scenario has none; write the whole key", path="options")
     if len(names) == 1 or "radio" in names:
         return f"link.{'radio' if 'radio' in names else names[0]}.{key}"
     raise ScenarioError(

@@ -306,3 +306,20 @@ fn what_makes_no_sense_is_refused_where_it_is() {
         assert!(message.contains(expected), "{cell}: {message}");
     }
 }
+
+/// Proportional fair goes by what terminals got (Jalali et al. 2000). One that has little to send is far below its share, so its PDUs leave as soon
+/// as they come: every 30 ms, with an allocation. If blocks counted as full it would be served in turn with the others: every 62 ms.
+#[test]
+fn proportional_fair_counts_what_a_block_carries() {
+    let flow = |ue: u32, bytes: u32, interval: &str| {
+        format!(
+            "[[flow]]\nname = \"f{ue}\"\nfrom = \"rnc\"\nto = \"cell.ue[{ue}]\"\ntransport.udp = {{ header = \"0 B\" }}\n\
+             source.cbr = {{ size = \"{bytes} B\", interval = \"{interval}\" }}\n"
+        )
+    };
+    let flows: String = (0..30).map(|ue| flow(ue, 400, "10 ms")).chain([flow(30, 39, "10 ms")]).collect();
+    let channel = "cqi = [[[1, 14]]]\nreception = \"thresholds\"\nscheduler = \"proportional_fair\"";
+    let all = blocks(&happened(&text(GPP, 31, UM, channel, &flows), 1));
+    let thin = all.iter().filter(|(at, ue, _)| *at > us(5_000_000) && *ue == 30).count();
+    assert!(thin > 140, "{thin} blocks in 5 s");
+}

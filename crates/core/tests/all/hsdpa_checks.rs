@@ -75,7 +75,7 @@ impl Cell {
                 let limit = Amount::Packets(self.limit);
                 Terminal {
                     cell: 0,
-                    place,
+                    places: [place; 2],
                     queue: Box::new(droptail::DropTail::new(limit.into(), place)),
                     errors: core.stream(&format!("ue[{n}]"), "blocks"),
                 }

@@ -177,4 +177,7 @@ fn what_is_sent_up_without_coverage_is_lost() {
     let times: Vec<f64> = lost.iter().map(|&row| table.number("time_s", row).unwrap()).collect();
     assert_eq!(times.len(), 100);
     assert!(times.iter().all(|at| (1.0..2.0).contains(at)), "{times:?}");
+    let drops = results.table("drops").unwrap();
+    let rows = rows(drops, &[("place", "h.ue[0] up"), ("cause", "radio")]);
+    assert_eq!(rows.iter().map(|&row| drops.number("packets", row).unwrap()).collect::<Vec<_>>(), [100.0]);
 }

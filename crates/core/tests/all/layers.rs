@@ -217,3 +217,35 @@ fn sessions_that_make_no_sense_are_refused() {
         assert!(error.contains(words), "{group} {layered}: {error}");
     }
 }
+
+/// One layer of 50 kbit/s would do: a source of small writes fills packets with them, and one that pauses is not made up for in a burst.
+#[test]
+fn layers_carry_what_a_slow_source_writes() {
+    for (source, kbps) in [
+        ("cbr = { rate = '100 kbit/s', size = '1000 B' }", 100.0),
+        ("cbr = { rate = '40 kbit/s', size = '100 B' }", 40.0),
+    ] {
+        let text = format!(
+            "duration = '60 s'
+            record.series = '1 s'
+            link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '10 ms' }}]
+            group = [{{ name = 'g', members = ['b'] }}]
+            flow = [{{ name = 'f', from = 'a', to = 'g', transport = 'layered', source.{source} }}]"
+        );
+        let results = run(&text, 1);
+        let sent = column(&results, "flows", "sent_packets")[0] * 972.0 * 8.0 / 60e3;
+        assert!((sent / kbps - 1.0).abs() < 0.05, "{source}: {sent} kbit/s");
+    }
+    let text = "duration = '60 s'
+        record = { series = '100 ms', quantities = ['throughput_kbps'] }
+        link = [{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '10 ms' }]
+        group = [{ name = 'g', members = ['b'] }]
+        flow = [{
+            name = 'f', from = 'a', to = 'g', transport.layered.control.fixed.layers = 15,
+            source.onoff = { rate = '5 Mbit/s', size = '972 B', on = '1 s', off = '10 s', distribution = 'constant' },
+        }]";
+    let results = run(text, 1);
+    let most = series(&results, "l a>b", "throughput_kbps").iter().map(|sample| sample.1).fold(0.0, f64::max);
+    // All layers together have 750 kbit/s; at a beginning there is one packet of each.
+    assert!((700.0..=750.0 + 15.0 * 80.0).contains(&most), "{most} kbit/s");
+}

@@ -50,6 +50,7 @@ fn no_gap_in_coverage_loses_a_message() {
     let radios = [
         "cell = [{ name = 'c', rnc = 'rnc', ues = 1 }]",
         "cell = [{ name = 'c', rnc = 'rnc', ues = 1, rlc = 'um' }]",
+        "cell = [{ name = 'c', rnc = 'rnc', ues = 1, rlc.am = { discard = 'timer', discard_timer = '500 ms' } }]",
         "hsdpa = [{ name = 'c', node = 'rnc', ues = 1 }]",
         "mbms = [{ name = 'c', rnc = 'rnc', ues = 1 }]",
     ];
@@ -113,6 +114,7 @@ fn no_full_queue_down_loses_a_message() {
         "cell = [{ name = 'c', rnc = 'n', ues = 1 }]",
         "hsdpa = [{ name = 'c', node = 'n', ues = 1, queue.droptail.limit = '5 packets' }]",
         "mbms = [{ name = 'c', rnc = 'n', ues = 1 }]",
+        "mbms = [{ name = 'c', rnc = 'n', ues = 1, bearers = 'terminal' }]",
     ] {
         let text = format!(
             "duration = '60 s'

@@ -196,3 +196,29 @@ fn a_shared_channel_has_room_for_real_time() {
     assert_eq!(state(&results, "sender", "voice", "admitted_bps"), 80e3);
     assert_eq!(state(&results, "sender", "voice", "rejections"), 0.0);
 }
+
+/// A file of one packet whose flow is refused: the packet does not leave, and the source hears that it is lost. So the next file begins
+/// after the pause of a second.
+#[test]
+fn a_source_hears_of_packets_of_a_refused_flow() {
+    let flow = "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n3\"\ntransport = \"tfrc\"\n\
+         source.files = { sizes = [\"1000 B\"], weights = [1.0], pause = \"1 s\", first = \"0 s\" }\n\
+         qos.swan = { rate = \"100 Mbit/s\", on_reject = \"block\" }\n";
+    let results = run(&chain("\"swan\"", 30, flow));
+    let flows = results.table("flows").unwrap();
+    assert_eq!(flows.number("received_packets", 0), Some(0.0));
+    let files = results.table("transfers").unwrap().rows();
+    assert!(files > 15, "{files}");
+}
+
+/// A call of 600 kbit/s at least, policed to 300: frames of which a part was held back are not shown.
+#[test]
+fn frames_that_were_policed_are_lost() {
+    let flow = "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n3\"\nsource = \"encoder\"\n\
+         transport.media = { min_rate = \"600 kbit/s\", max_rate = \"1 Mbit/s\" }\nqos.swan.rate = \"300 kbit/s\"\n";
+    let results = run(&chain("\"swan\"", 30, flow));
+    let media = results.table("media").unwrap();
+    let [frames, lost] = ["frames", "frames_lost"].map(|what| media.number(what, 0).unwrap());
+    assert!(state(&results, "sender", "f", "policed_packets") > 100.0);
+    assert!(lost > 0.3 * frames, "{lost} of {frames}");
+}

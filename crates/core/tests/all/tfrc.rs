@@ -137,3 +137,28 @@ fn datagrams_keep_to_the_allowed_rate() {
     assert!(state(&fast, "sender", "dropped_writes") > 10_000.0);
     assert!(flow(&fast, "goodput_kbps") < 1000.0 && flow(&fast, "loss_pct") < 5.0);
 }
+
+/// The rate of a way is what may be sent on a faster one (RFC 5348 §4.3: the rate doubles in a round trip): a receiver that has no round-trip
+/// time of the new way knows of no rate, which is no reason to slow down.
+#[test]
+fn a_handover_to_a_faster_link_keeps_the_rate() {
+    let greedy = "version = 'rfc3448', handover = 'restart' }\nsource = 'greedy'";
+    let steady = "handover = 'restart' }\nsource.cbr = { rate = '500 kbit/s', size = '1000 B' }";
+    for flow in [greedy, steady] {
+        let text = format!(
+            "duration = '12 s'
+            record.series = '5 ms'
+            link = [{{ name = 'l', between = ['server', 'mobile'], rate = '1 Mbit/s', delay = '50 ms' }}]
+            change = [{{ at = '10 s', link = 'l', rate = '10 Mbit/s' }}]
+            [[flow]]
+            from = 'server'
+            to = 'mobile'
+            transport.tfrc = {{ {flow}"
+        );
+        let rates = series(&run(&text, 1), "server>mobile", "rate_bps");
+        let before = rates.iter().rfind(|(at, _)| *at < 10.0).unwrap().1;
+        let after = rates.iter().filter(|(at, _)| (10.0..11.0).contains(at)).map(|(_, rate)| *rate);
+        let low = after.fold(f64::INFINITY, f64::min);
+        assert!(low >= 0.99 * before.min(0.5e6), "{flow}: {low} after {before} bit/s");
+    }
+}

@@ -623,3 +623,23 @@ fn a_channel_that_nothing_is_mapped_to_is_refused() {
         scenario(cell).unwrap();
     }
 }
+
+/// The wire to a terminal takes 22 ms, the cell 1 + 15 + 10: a millisecond to the RNC, the Iub, and an interval of FACH.
+#[test]
+fn the_iub_counts_where_ways_are_compared() {
+    for (iub, over_the_wire) in [("15 ms", 1.0), ("5 ms", 0.0)] {
+        let text = format!(
+            "duration = '5 s'
+            link = [
+                {{ name = 'core', between = ['s', 'rnc'], rate = '10 Mbit/s', delay = '1 ms' }},
+                {{ name = 'wire', between = ['s', 'c.ue[0]'], rate = '10 Mbit/s', delay = '22 ms' }},
+            ]
+            cell = [{{ name = 'c', rnc = 'rnc', ues = 1, iub.delay = '{iub}' }}]
+            flow = [{{ from = 's', to = 'c.ue[0]', transport = 'udp', source.cbr = {{ interval = '10 s', size = '12 B' }} }}]"
+        );
+        let results = crate::common::scenario::run(&text, 1);
+        let links = results.table("links").unwrap();
+        let row = crate::common::scenario::rows(links, &[("link", "wire s>c.ue[0]")])[0];
+        assert_eq!(links.number("packets", row), Some(over_the_wire), "{iub}");
+    }
+}

@@ -1,5 +1,7 @@
 //! A guard before an endpoint of a flow: it asks, polices or marks for it, and the protocol behind it does not know.
 
+use std::collections::VecDeque;
+
 use crate::engine::{FloatTime, Instant};
 use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, SignalHeader, Timed};
 
@@ -29,12 +31,14 @@ pub trait Guard: Timed {
 pub struct Guarded<G> {
     guard: G,
     endpoint: Box<dyn Endpoint>,
+    /// Notices for the source of packets that were held back and that no protocol sends again.
+    lost: VecDeque<Notice>,
 }
 
 impl<G: Guard> Guarded<G> {
     /// Puts `guard` before `endpoint`.
     pub fn new(guard: G, endpoint: Box<dyn Endpoint>) -> Self {
-        Self { guard, endpoint }
+        Self { guard, endpoint, lost: VecDeque::new() }
     }
 }
 
@@ -84,8 +88,13 @@ impl<G: Guard> Endpoint for Guarded<G> {
                 return Some(action);
             }
             match self.endpoint.poll(now, packet) {
-                Some(Action::Send | Action::SendToward(_)) if !self.guard.lets_pass(now, packet) => {}
+                Some(Action::Send | Action::SendToward(_)) if !self.guard.lets_pass(now, packet) => {
+                    let unrepaired = packet.header.unrepaired();
+                    self.lost.extend(unrepaired.map(|(payload, end)| Notice::Lost { payload, end }));
+                }
                 Some(action) => return Some(action),
+                // After what the endpoint says of having sent them.
+                None if !self.lost.is_empty() => return self.lost.pop_front().map(Action::Tell),
                 None => {
                     self.guard.on_rest(&*self.endpoint);
                     return self.guard.poll(packet);

@@ -66,7 +66,8 @@ struct Controller {
     last_call: Instant,
     /// When the next call of `on_ack` is due, unless acknowledgements are counted.
     due_at: Instant,
-    last_mark: Option<Instant>,
+    /// Whether a mark of this batch has been answered.
+    marked: bool,
     min_rtt: Least<Instant, Duration>,
     window: u64,
     pacing: Option<BitRate>,
@@ -93,7 +94,7 @@ impl Controller {
             every: Every::Acks(1),
             last_call: Instant::ZERO,
             due_at: Instant::ZERO,
-            last_mark: None,
+            marked: false,
             min_rtt: Least::default(),
             window: seat.initial_window,
             pacing: None,
@@ -208,6 +209,7 @@ impl Controller {
     fn begin(&mut self, now: Instant) {
         self.next.begin(now);
         self.last_call = now;
+        self.marked = false;
         self.due_at = match self.every {
             Every::Acks(_) => Instant::MAX,
             Every::Time(time) => now + time,
@@ -291,8 +293,7 @@ impl CongestionControl for Controller {
             CongestionKind::Loss => self.call(Hook::Loss, event.now),
             CongestionKind::Ecn => {
                 // At most once in a batch.
-                if self.last_mark.is_none_or(|last| last < self.last_call || last == Instant::ZERO) {
-                    self.last_mark = Some(event.now);
+                if !std::mem::replace(&mut self.marked, true) {
                     self.call(Hook::Ecn, event.now);
                 }
             }
@@ -329,7 +330,7 @@ impl CongestionControl for Controller {
                 every: self.every,
                 last_call: self.last_call,
                 due_at: self.due_at,
-                last_mark: self.last_mark,
+                marked: self.marked,
                 window: self.window,
                 pacing: self.pacing,
                 segment: self.segment,

@@ -29,7 +29,7 @@ pub const CHANGES: [&str; 4] = ["quality", "up", "loss", "loss_for"];
 pub const LOSSES: &[&str] = CHANGES.split_at(1).1;
 
 /// The ratio of signal to interference where there is no coverage: no format can be received.
-const NO_SIGNAL: Decibel = Decibel::new(-200.0);
+pub const NO_SIGNAL: Decibel = Decibel::new(-200.0);
 
 impl Imposed {
     /// Takes what a change says of a terminal.

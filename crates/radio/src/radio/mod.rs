@@ -7,7 +7,7 @@
 //! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/`; [`mobility`], `umts/roaming/` |
 //! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/`; [`quality`] for radios that adapt to it, known through [`channel_state`] |
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals; [`rate_map`]: formats chosen by quality |
-//! | scheduler | which terminal gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, first come first served, or in turn |
+//! | scheduler | which terminal gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/turns.rs`, first come first served, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 //!
 //! Above the link ARQ [`pdcp`] may compress headers. What radios share beside the parts: [`delay_line`]; [`imposed`], what changes of a

@@ -13,6 +13,7 @@ use lasthop_net::net::transmitter::{self, KEYS, Returned, Transmitter};
 use lasthop_net::net::{Address, Answer, Cause, Command, Core, NodeId, Pkt, Place, Port, Probe, What, copies};
 
 use super::air::{Air, Way};
+use super::audiences::Audiences;
 use super::body::{Body, Circle};
 use super::earth::{LIGHT_KM_PER_S, Vector, distance};
 use super::handoff::{self, Queued};
@@ -93,8 +94,7 @@ pub struct Constellation {
     air: Air,
     looks: Looks,
     in_steps: bool,
-    /// The sets of terminals to which packets for several were sent.
-    audiences: Vec<Vec<u32>>,
+    audiences: Audiences,
     counts: Counts,
     component: u32,
 }
@@ -232,7 +232,7 @@ impl Constellation {
             air: Air::new(component, AIR),
             looks: setup.looks,
             in_steps: setup.in_steps,
-            audiences: Vec::new(),
+            audiences: Audiences::default(),
             counts: Counts::default(),
             component,
             shell: setup.shell,
@@ -372,9 +372,11 @@ impl Constellation {
         if tag < SEVERAL {
             return self.fall(core, satellite, tag, pkt);
         }
-        let audience = std::mem::take(&mut self.audiences[(tag - SEVERAL) as usize]);
-        copies::each(core, pkt, &audience, |core, terminal, pkt| self.fall(core, satellite, terminal, pkt));
-        self.audiences[(tag - SEVERAL) as usize] = audience;
+        let audiences = std::mem::take(&mut self.audiences);
+        copies::each(core, pkt, audiences.of(tag - SEVERAL), |core, terminal, pkt| {
+            self.fall(core, satellite, terminal, pkt);
+        });
+        self.audiences = audiences;
     }
 
     /// A packet is on its way to a terminal, if that listened to the satellite when its transmission began.
@@ -452,12 +454,7 @@ impl Constellation {
         if let (Some(one), None) = (some.next(), some.next()) {
             return one;
         }
-        let known = self.audiences.iter().position(|audience| audience.iter().copied().eq(terminals.clone()));
-        SEVERAL
-            + known.unwrap_or_else(|| {
-                self.audiences.push(terminals.collect());
-                self.audiences.len() - 1
-            }) as u32
+        SEVERAL + self.audiences.number(terminals)
     }
 
     /// Sends from a satellite to these neighbours and terminals.

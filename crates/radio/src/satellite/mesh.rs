@@ -67,7 +67,7 @@ impl Shell {
             let (own, other) = (self.planes[from], self.planes[to]);
             for n in 0..own {
                 let peer = counterpart(n, own, other);
-                let ends = [starts[from] + n, starts[to] + (peer + ahead) % other];
+                let ends = [starts[from] + n, starts[to] + (peer + ahead % other) % other];
                 links.push(Link { ends, within_plane: false });
             }
         };

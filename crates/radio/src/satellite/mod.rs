@@ -15,6 +15,7 @@
 //! constants [`earth`] has.
 
 pub mod air;
+mod audiences;
 pub mod body;
 pub mod constellation;
 pub mod earth;

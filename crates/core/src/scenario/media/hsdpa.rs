@@ -11,9 +11,9 @@ use crate::profile::Profile;
 use crate::queues::inner::asked;
 use crate::radio::hsdpa::air::{self, Air, Scene, Serving};
 use crate::radio::hsdpa::{Hsdpa as Medium, Setup, Split, Terminal, layout};
-use crate::radio::imposed;
 use crate::radio::quality::Quality;
 use crate::radio::shared_channel::SLOT;
+use crate::radio::{Direction, imposed};
 
 use crate::scenario::registry::{Queue, RateMap, Scheduler};
 
@@ -180,18 +180,18 @@ fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
     let air = Air::new(&hsdpa.air, &scene, core.streams());
     let rate_map = hsdpa.rate_map.config().build();
     let terminal = |(number, name): (u32, &String)| {
-        let place = core.place(&format!("{name} down"));
+        let places = [Direction::Down, Direction::Up].map(|way| core.place(&format!("{name} {}", way.name())));
         let bits = rate_map.grant(air.usual(number), u64::MAX, hsdpa.codes).map_or(1, |grant| grant.bits);
         let site = Site {
             name,
-            place,
+            place: places[0],
             rate: BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos()),
             delay: SLOT,
             profile,
             streams: core.streams(),
         };
         let queue = asked(hsdpa.queue.config().build(&site), &site);
-        Terminal { cell: air.cell(number), place, queue, errors: core.stream(name, "blocks") }
+        Terminal { cell: air.cell(number), places, queue, errors: core.stream(name, "blocks") }
     };
     let terminals = (0..).zip(&names).map(terminal).collect();
     Setup {

@@ -27,8 +27,9 @@ pub struct Sender {
     stagger: bool,
     connection: u32,
     running: bool,
-    /// Bytes still to be sent.
+    /// Bytes still to be sent, and whether no more will be written.
     left: u64,
+    closed: bool,
     sent_bytes: u64,
     number: u64,
     tell: bool,
@@ -66,6 +67,7 @@ impl Sender {
             connection: 0,
             running: false,
             left: 0,
+            closed: false,
             sent_bytes: 0,
             number: 0,
             tell: false,
@@ -81,10 +83,24 @@ impl Sender {
         self.running = true;
     }
 
+    /// Whether there is enough for a packet: a whole one, or the last.
+    fn has_data(&self) -> bool {
+        self.left >= self.payload || (self.closed && self.left > 0)
+    }
+
+    /// More data are there. Layers that had none for a while go on from now: what they missed is not made up for.
+    fn write(&mut self, now: Instant, bytes: u64) {
+        let had = self.has_data();
+        self.left = self.left.saturating_add(bytes);
+        if self.running && !had && self.has_data() {
+            self.layers.iter_mut().for_each(|layer| layer.next = layer.next.max(now));
+        }
+    }
+
     /// The layer whose packet is due first.
     fn first(&self) -> Option<usize> {
         let due = self.layers.iter().enumerate().min_by_key(|(_, layer)| layer.next);
-        due.filter(|_| self.running && self.left > 0).map(|(place, _)| place)
+        due.filter(|_| self.running && self.has_data()).map(|(place, _)| place)
     }
 }
 
@@ -100,9 +116,10 @@ impl Endpoint for Sender {
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
             Notice::Open => self.begin(now),
-            Notice::Write(bytes) => self.left = self.left.saturating_add(bytes),
+            Notice::Write(bytes) => self.write(now, bytes),
+            Notice::Close => self.closed = true,
             Notice::Reset => {
-                (self.left, self.running) = (0, false);
+                (self.left, self.running, self.closed) = (0, false, false);
                 self.connection += 1;
             }
             _ => {}

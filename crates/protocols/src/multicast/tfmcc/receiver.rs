@@ -12,7 +12,7 @@ use super::config::{REPORT_BYTES, Settings};
 use super::floats;
 use super::losses::{Losses, Present};
 use super::receive_rate::ReceiveRate;
-use super::rounds::{self, is_later};
+use super::rounds;
 use super::rtt::Rtt;
 
 /// How many receivers are reckoned with (N).
@@ -178,7 +178,8 @@ impl Machine {
             self.r_max = header.r_max;
         }
         self.x_supp = header.x_supp;
-        if first || is_later(header.round, self.round) {
+        // Packets come here in the order of sending: another number is a later round, however many this receiver has missed.
+        if first || header.round != self.round {
             self.round = header.round;
             self.timer.cancel();
             self.x_fbr = self.rate(now);
@@ -384,12 +385,17 @@ mod tests {
 
     /// A packet of 1000 B that was sent at time zero or later, and took 20 ms.
     fn receive(machine: &mut Machine, at: Instant, seq: u64, r_max: f64) {
+        receive_in(machine, at, seq, r_max, 0);
+    }
+
+    /// The same, in a round.
+    fn receive_in(machine: &mut Machine, at: Instant, seq: u64, r_max: f64, round: u8) {
         let header = TfmccHeader {
             seq,
             sent_at: Instant::ZERO + at.since(ms(20)),
             echo: None,
             is_clr: false,
-            round: 0,
+            round,
             r_max,
             x_supp: f64::INFINITY,
             payload: 1000,
@@ -397,6 +403,22 @@ mod tests {
             loss_indicated: false,
         };
         machine.on_data(at, &Packet { header: Header::Tfmcc(header), ..Packet::vacant() });
+    }
+
+    /// §4.5: a round is new however many there were of which the receiver had no packet. Their numbers have four bits.
+    #[test]
+    fn the_first_packet_after_an_outage_begins_a_round() {
+        for round in 1..16 {
+            let mut machine = machine();
+            receive_in(&mut machine, ms(20), 0, 0.1, 0);
+            machine.timer.cancel();
+            receive_in(&mut machine, ms(5_000), 1, 0.1, round);
+            assert!(machine.timer.is_pending(), "round {round}");
+            // A packet of before that has been overtaken begins none.
+            machine.timer.cancel();
+            receive_in(&mut machine, ms(4_000), 2, 0.1, round - 1);
+            assert!(!machine.timer.is_pending(), "round {round}");
+        }
     }
 
     /// One packet of 20 is lost, and then comes nothing for two seconds, twenty times R_max.

@@ -117,11 +117,6 @@ impl Rounds {
     }
 }
 
-/// Whether round `new` comes after round `old`, by at most half of all numbers.
-pub fn is_later(new: u8, old: u8) -> bool {
-    (1..NUMBERS / 2).contains(&(new.wrapping_sub(old) % NUMBERS))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,11 +163,6 @@ mod tests {
 
     #[test]
     fn numbers_wrap() {
-        for (new, old, later) in
-            [(1, 0, true), (0, 0, false), (0, 15, true), (15, 0, false), (6, 15, true), (8, 0, false)]
-        {
-            assert_eq!(is_later(new, old), later, "{new} after {old}");
-        }
         let mut rounds = Rounds::new(ms(0));
         for n in 1..=20 {
             assert!(rounds.advance(ms(6000 * n), 0.0));

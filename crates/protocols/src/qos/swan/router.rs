@@ -240,7 +240,8 @@ impl Swan {
     /// Writes the remaining bandwidth into a probe. What the flow itself sends as real time is added.
     fn answer(&mut self, core: &mut Core, packet: &Pkt) {
         let now = core.now();
-        let (left, used) = (self.threshold() - self.real_time.at(now), self.real_time.rate);
+        let used = self.real_time.at(now);
+        let left = self.threshold() - used;
         if let Header::Signal(header) = &mut core.packet_mut(packet).header
             && header.kind == Signal::Probe
         {

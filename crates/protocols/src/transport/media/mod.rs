@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{BitRate, Bytes, Duration, Fault, Stream};
-use lasthop_net::net::{Endpoint, EndpointContext};
+use lasthop_net::net::{Ecn, Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::TransportConfig;
@@ -68,6 +68,15 @@ const RTP_BYTES: u32 = 12;
 const UDP_IP_BYTES: u32 = 28;
 
 impl Config {
+    /// The ECN field of its packets.
+    fn ect(&self) -> Ecn {
+        match (self.congestion.config().is_l4s(), self.ecn) {
+            (true, _) => Ecn::Ect1,
+            (false, true) => Ecn::Ect0,
+            (false, false) => Ecn::NotEct,
+        }
+    }
+
     fn context(&self, seed: u64) -> MediaContext {
         let start = self.start_rate.unwrap_or(self.min_rate);
         MediaContext {

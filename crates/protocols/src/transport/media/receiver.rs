@@ -16,13 +16,15 @@ use crate::transport::udp::Jitter;
 
 use super::{Config, UDP_IP_BYTES};
 
-/// After this number of packets a report is made at once: half of what one has room for.
-const PACKETS_TO_A_REPORT: u32 = RtcpReport::MOST as u32 / 2;
+/// After this number of packets a report is made at once, so before one that lies further ahead: half of what one has room for.
+const PACKETS_TO_A_REPORT: u64 = RtcpReport::MOST as u64 / 2;
 
 /// The receiving end.
 pub struct Receiver {
     seat: EndpointContext,
     interval: Duration,
+    /// Whether the sender asks for marks. Others are for a mechanism below it, as SWAN's.
+    ecn: bool,
     hints: bool,
     connection: u32,
     number: u64,
@@ -42,7 +44,9 @@ struct State {
     reported: [u64; 3],
     /// When the last report was made, and packets since then.
     last: Instant,
-    fresh: u32,
+    fresh: u64,
+    /// A report that was made before a packet came, since the next one would not have had room for both.
+    ready: Option<RtcpReport>,
     /// How many times the path has changed, and whether that is to be reported at once.
     epoch: u8,
     urgent: bool,
@@ -71,6 +75,7 @@ impl Receiver {
         Self {
             seat,
             interval: config.feedback.unwrap_or_else(|| config.congestion.config().feedback_interval()),
+            ecn: config.ect() != Ecn::NotEct,
             hints: config.path_hint != PathHint::Off,
             connection: 0,
             number: 0,
@@ -81,7 +86,7 @@ impl Receiver {
 
     fn due(&self) -> Option<Instant> {
         let state = &self.state;
-        if state.urgent || state.fresh >= PACKETS_TO_A_REPORT {
+        if state.urgent || state.fresh >= PACKETS_TO_A_REPORT || state.ready.is_some() {
             return Some(state.last);
         }
         (state.fresh > 0).then(|| state.last + self.interval)
@@ -90,6 +95,10 @@ impl Receiver {
 
 impl State {
     fn note(&mut self, number: u64, arrival: (Instant, Ecn)) {
+        if self.fresh > 0 && number >= self.reported[2] + PACKETS_TO_A_REPORT {
+            self.ready = Some(self.report(arrival.0));
+        }
+        self.fresh += 1;
         let room = RtcpReport::MOST as u64;
         if number >= self.next + room {
             // Nothing before it finds room.
@@ -147,20 +156,20 @@ impl Endpoint for Receiver {
             self.state = State { epoch: self.state.epoch, last: self.state.last, ..State::default() };
         }
         let (state, totals) = (&mut self.state, &mut self.totals);
+        let ecn = if self.ecn { packet.ecn } else { Ecn::NotEct };
         totals.packets += 1;
         if state.sequence.take(header.seq) == Came::Again {
             totals.duplicates += 1;
             totals.duplicate_bytes += u64::from(header.payload);
-            totals.marked += u64::from(packet.ecn == Ecn::Ce && state.mark(header.seq));
+            totals.marked += u64::from(ecn == Ecn::Ce && state.mark(header.seq));
             return;
         }
         totals.bytes += u64::from(header.payload);
-        totals.marked += u64::from(packet.ecn == Ecn::Ce);
+        totals.marked += u64::from(ecn == Ecn::Ce);
         let transit = now.since(header.sent_at);
         totals.jitter.add(transit);
         totals.delays.add(transit.as_nanos());
-        state.note(header.seq, (now, packet.ecn));
-        state.fresh += 1;
+        state.note(header.seq, (now, ecn));
         if header.end > state.end {
             state.end = header.end;
             state.tell = self.seat.hears.received;
@@ -178,7 +187,7 @@ impl Endpoint for Receiver {
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if self.due().is_some_and(|due| due <= now) {
-            let report = self.state.report(now);
+            let report = self.state.ready.take().unwrap_or_else(|| self.state.report(now));
             let size = report.bytes() + UDP_IP_BYTES;
             self.number += 1;
             self.totals.reports += 1;

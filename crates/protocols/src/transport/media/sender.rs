@@ -83,17 +83,13 @@ impl Sender {
     pub fn new(config: &Config, seat: EndpointContext, stream: Stream) -> Self {
         let congestion = config.congestion.clone();
         let context = config.context(stream.seed());
-        let (l4s, discards_after) = (congestion.config().is_l4s(), congestion.config().discards_after());
+        let discards_after = congestion.config().discards_after();
         let c = Connection::new(congestion.config().build(&context));
         Self {
             seat,
             congestion,
             context,
-            ect: match (l4s, config.ecn) {
-                (true, _) => Ecn::Ect1,
-                (false, true) => Ecn::Ect0,
-                (false, false) => Ecn::NotEct,
-            },
+            ect: config.ect(),
             discards_after,
             hint: config.path_hint,
             stream,

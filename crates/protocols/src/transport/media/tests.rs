@@ -94,8 +94,10 @@ struct Pair {
     delay: Duration,
     /// Which packets are lost, by their numbers.
     lost: fn(u64) -> bool,
-    /// Whether reports are lost.
+    /// Whether reports are lost, or every other one.
     deaf: bool,
+    every_other: bool,
+    reports: u64,
     told: Rc<RefCell<Vec<Notice>>>,
 }
 
@@ -126,6 +128,8 @@ impl Pair {
             delay: Duration::from_millis(10),
             lost: |_| false,
             deaf: false,
+            every_other: false,
+            reports: 0,
             told: Rc::default(),
         }
     }
@@ -146,8 +150,9 @@ impl Pair {
             }
         }
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
+            self.reports += u64::from(action == Action::Send);
             match action {
-                Action::Send if self.deaf => {}
+                Action::Send if self.deaf || (self.every_other && self.reports.is_multiple_of(2)) => {}
                 Action::Send => self.back.push((self.now + self.delay, packet)),
                 Action::Tell(notice) => self.told.borrow_mut().push(notice),
                 other => panic!("{other:?}"),
@@ -275,7 +280,8 @@ fn packets_leave_at_the_pacing_rate_and_old_frames_do_not() {
 #[test]
 fn a_copy_that_comes_marked_marks_the_packet() {
     let seen = Arc::new(Mutex::new(Seen::default()));
-    let mut pair = Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |_| {});
+    let mut pair =
+        Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |config| config.ecn = true);
     pair.notice(Notice::Write(800));
     let copy = Packet { ecn: Ecn::Ce, ..pair.forward[0].1 };
     pair.run_to(ms(15));
@@ -338,5 +344,35 @@ fn a_change_of_the_path_is_told_once_at_whichever_end() {
         // A controller that begins anew hears nothing of packets that were sent over the former path.
         let (oldest, changed) = (seen.fates[before..].iter().map(|fate| fate.sent_at).min().unwrap(), ms(800));
         assert_eq!(oldest >= changed, hint == PathHint::Restart, "{hint:?}: {oldest:?}");
+    }
+}
+
+/// Every report that comes has room for all that arrived since the last one that came, also where one of two is lost and packets are missing in
+/// between: 14 in a row, one in ten.
+#[test]
+fn a_report_that_is_lost_loses_nothing_where_packets_are_missing() {
+    let missing: [fn(u64) -> bool; 3] = [
+        |number| number % 10 == 3,
+        |number| (13..27).contains(&(number % 40)),
+        |number| number % 100 > 13 && number % 100 < 70,
+    ];
+    for (case, lost) in missing.into_iter().enumerate() {
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let mut pair = Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |_| {});
+        pair.lost = lost;
+        // The third case has gaps that no report has room for. Of it none is lost.
+        pair.every_other = case < 2;
+        for n in 0..2_000 {
+            pair.run_to(Instant::from_nanos(500_000 * n));
+            pair.notice(Notice::Write(800));
+        }
+        pair.every_other = false;
+        pair.run_to(ms(1_200));
+        let seen = seen.lock().unwrap();
+        // Behind the last ones nothing comes that would tell of a loss.
+        assert!(seen.fates.len() > 1_900, "{case}");
+        for fate in &seen.fates {
+            assert_eq!(fate.arrival.is_none(), lost(fate.number), "{case}: {fate:?}");
+        }
     }
 }

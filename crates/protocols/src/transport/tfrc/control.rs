@@ -238,6 +238,10 @@ impl Control {
 
     /// Takes a rate of reception, and gives what it limits the rate to.
     fn limit(&mut self, now: Instant, rate: f64, limited: bool, worse: bool) -> f64 {
+        // A receiver that has no round-trip time yet knows of no rate.
+        if rate == 0.0 {
+            return f64::INFINITY;
+        }
         if self.parameters.version == Version::Rfc3448 {
             self.received.clear();
             self.received.push((now, rate));

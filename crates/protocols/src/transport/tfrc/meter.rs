@@ -45,7 +45,7 @@ pub struct Measured {
     pub echo: Instant,
     /// See `echo`.
     pub delay: Duration,
-    /// The rate of reception, bytes per second.
+    /// The rate of reception, bytes per second; 0 without a round-trip time, when it is not known.
     pub rate: f64,
     /// The loss event rate.
     pub p: f64,
@@ -184,7 +184,10 @@ impl Meter {
         self.recent.push_back((now, arrival.payload));
         self.recent_bytes += u64::from(arrival.payload);
         self.since_report += u64::from(arrival.payload);
-        self.trim(now, rtt);
+        // Without a round-trip time all are kept: the first one says which of them count.
+        if self.rtt.is_some() {
+            self.trim(now, rtt);
+        }
         if events > 0 {
             self.loss_events += events;
             self.new_loss = true;

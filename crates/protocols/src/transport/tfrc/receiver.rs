@@ -11,6 +11,8 @@ use super::settings::{REPORT_BYTES, Rfc};
 /// The receiving machine.
 pub struct Machine {
     meter: Meter,
+    /// Whether the sender asks for marks. Others are for a mechanism below it, as SWAN's.
+    ecn: bool,
     handover: Handover,
     /// How many handovers it has told of, where the last one leads, and the rate there.
     epoch: u16,
@@ -25,6 +27,7 @@ impl Machine {
     pub fn new(settings: &Rfc) -> Self {
         Self {
             meter: Meter::new(settings.meter),
+            ecn: settings.ecn,
             handover: settings.handover,
             epoch: 0,
             direction: Direction::Unknown,
@@ -55,7 +58,7 @@ impl Receiving for Machine {
             seq: header.seq,
             sent_at: header.sent_at.instant(),
             payload: header.payload,
-            marked: packet.ecn == Ecn::Ce,
+            marked: self.ecn && packet.ecn == Ecn::Ce,
             // Packets sent before the sender learned of it carry the round-trip time of the old way.
             rtt: (header.rtt > 0.0 && !self.waits).then(|| Duration::from_secs_f64(header.rtt)),
         };
@@ -107,5 +110,27 @@ impl Receiving for Machine {
 
     fn sample(&self, probe: &mut dyn Probe) {
         self.meter.sample(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::Config;
+    use super::*;
+    use lasthop_net::net::TfrcHeader;
+
+    /// RFC 5348 §5.2: a mark is a loss of a flow whose packets can be marked. Those of others are for a mechanism below.
+    #[test]
+    fn marks_count_only_where_ecn_is_used() {
+        for ecn in [false, true] {
+            let mut machine = Machine::new(&Rfc::new(&Config { ecn, ..Config::default() }));
+            for seq in 0..10 {
+                let header = TfrcHeader { seq, rtt: 0.1, payload: 1000, ..TfrcHeader::default() };
+                let mark = if seq == 5 { Ecn::Ce } else { Ecn::Ect0 };
+                let packet = Packet { header: Header::Tfrc(header), ecn: mark, ..Packet::vacant() };
+                machine.on_data(Instant::ZERO + Duration::from_millis(10 * seq), &packet);
+            }
+            assert_eq!(machine.meter.intervals().is_empty(), !ecn);
+        }
     }
 }

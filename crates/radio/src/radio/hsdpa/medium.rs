@@ -61,8 +61,8 @@ pub struct Setup {
 pub struct Terminal {
     /// The cell that serves it.
     pub cell: u32,
-    /// Where its packets end that are dropped.
-    pub place: Place,
+    /// Where its packets end that are dropped, on their way down and up.
+    pub places: [Place; 2],
     /// The queue discipline.
     pub queue: Box<dyn QueueDiscipline>,
     /// Says which of its blocks are in error.
@@ -103,6 +103,8 @@ struct Mobile {
     end: End,
     cell: u32,
     place: Place,
+    /// Where what it sends is dropped.
+    up: Place,
     buffer: Buffer,
     errors: Stream,
     /// How many blocks it was sent, each counted once however often it was sent.
@@ -155,7 +157,8 @@ impl Hsdpa {
             Mobile {
                 end: *end,
                 cell: terminal.cell,
-                place: terminal.place,
+                place: terminal.places[0],
+                up: terminal.places[1],
                 buffer: Buffer::new(terminal.queue),
                 errors: terminal.errors,
                 begun: 0,
@@ -427,8 +430,7 @@ impl Medium for Hsdpa {
             if self.air.covers(number) || core.packet(&packet).is_exempt() {
                 return self.uplink.send(core, number, packet);
             }
-            let place = core.place(&format!("{}.ue[{number}] up", self.name));
-            return core.drop(packet, place, Cause::Radio);
+            return core.drop(packet, self.mobiles[number as usize].up, Cause::Radio);
         }
         copies::each(core, packet, to, |core, peer, pkt| self.enqueue(core, peer.0 - 1, pkt));
     }
@@ -449,11 +451,7 @@ impl Medium for Hsdpa {
     fn access(&self, peer: Peer) -> Access {
         let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
         let number = peer.0.saturating_sub(1);
-        Access {
-            rate: usual_rate(&*self.rate_map, &self.air, number, self.codes),
-            delay,
-            up: peer.0 == 0 || self.air.covers(number),
-        }
+        Access { rate: usual_rate(&*self.rate_map, &self.air, number, self.codes), delay, up: true }
     }
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {

@@ -159,8 +159,8 @@ impl Bearer {
     /// Takes a packet for these terminals, or gives it back if there is no room; `resent` if the base station had asked for it.
     pub fn accept(&mut self, core: &mut Core, pkt: Pkt, terminals: &[u32], resent: bool) -> Result<(), Pkt> {
         let packet = core.packet_mut(&pkt);
-        let (size, flow) = (packet.size, packet.flow);
-        if self.present.is_some() && self.fifo.is_full(size) {
+        let (size, flow, exempt) = (packet.size, packet.flow, packet.is_exempt());
+        if self.present.is_some() && self.fifo.is_full(size) && !exempt {
             self.counts.rejected += 1;
             let one = Rejections { count: 1, last: core.now() };
             match self.rejected.iter_mut().find(|(known, _)| *known == flow) {
@@ -176,7 +176,7 @@ impl Bearer {
             audiences.push(terminals);
         }
         if self.present.is_some() {
-            self.fifo.push(pkt, size);
+            self.fifo.push_exempt(pkt, size);
         } else {
             self.attempt(core, pkt, 1);
         }

@@ -89,8 +89,10 @@ impl Scheduler for FairChannel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Watch;
     use super::super::testing::{candidates, order};
     use super::*;
+    use crate::radio::imposed::NO_SIGNAL;
 
     fn scheduler() -> Box<dyn Scheduler> {
         Config::default().build(Duration::from_millis(2))
@@ -122,6 +124,23 @@ mod tests {
         }
         // Terminal 2 has no variance, and so lies at its mean.
         assert_eq!(order(&mut *scheduler, 101, candidates(&[(0, 19.0, 8), (1, 6.0, 8), (2, 10.0, 8)])), [1, 2, 0]);
+    }
+
+    /// A terminal that comes back from 20 s without coverage lies where it lay before, not 150 standard deviations above a mean of that time.
+    #[test]
+    fn slots_without_coverage_have_no_quality() {
+        let orders = [5.0, NO_SIGNAL.db()].map(|gap| {
+            let (mut scheduler, mut watch) = (scheduler(), Watch::new(0));
+            let air = |terminal: u32, slot: u64| match (terminal, slot) {
+                (0, 1_000..11_000) => (Decibel::new(gap), 10_999),
+                // Above and below 5 dB by turns.
+                _ if (slot / 10 + u64::from(terminal)).is_multiple_of(2) => (Decibel::new(7.0), slot),
+                _ => (Decibel::new(3.0), slot),
+            };
+            watch.tell(&mut *scheduler, 11_200, [0, 1].into_iter(), air);
+            order(&mut *scheduler, 11_201, candidates(&[(0, 5.0, 8), (1, 6.0, 8)]))
+        });
+        assert_eq!(orders, [[1, 0], [1, 0]]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use lasthop_net::engine::{Decibel, Duration, Fault, Instant};
 
+use super::imposed::NO_SIGNAL;
+
 pub mod fair_channel;
 pub mod least_recent;
 pub mod max_sir;
@@ -51,7 +53,8 @@ impl Watch {
         Self { next: first }
     }
 
-    /// Tells it of these terminals up to a slot. `state` says how good the air to one is in a slot, and up to which slot it is so.
+    /// Tells it of these terminals up to a slot. `state` says how good the air to one is in a slot, and up to which slot it is so. Slots
+    /// without coverage are left out: they have no quality.
     pub fn tell(
         &mut self,
         scheduler: &mut dyn Scheduler,
@@ -67,7 +70,9 @@ impl Watch {
             while next <= slot {
                 let (sir, last) = state(terminal, next);
                 let end = last.clamp(next, slot) + 1;
-                scheduler.on_quality(terminal, sir, end - next);
+                if sir > NO_SIGNAL {
+                    scheduler.on_quality(terminal, sir, end - next);
+                }
                 next = end;
             }
         }

@@ -21,6 +21,11 @@ impl Iub {
         Self { rate, delay, free: Instant::ZERO, free_by_ns2: FloatTime::default(), last: (0, Duration::ZERO) }
     }
 
+    /// How long a bit takes over it.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
     /// The arrival time of `bits` bits that are handed over at `at`, in the order of time.
     #[inline]
     pub fn arrival(&mut self, at: Instant, bits: u32) -> Instant {

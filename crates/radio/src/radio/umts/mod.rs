@@ -5,17 +5,17 @@
 //! ```
 //!
 //! Time goes in intervals. Each sending RLC entity hands down the PDUs that its own channel carries
-//! in an interval, one millisecond before the interval begins, whatever others do; where a
-//! channel is shared, the Node B's queue is where they meet. In each interval a channel sends
-//! what fits, and all of it arrives at the interval's end.
+//! in an interval, one millisecond before the interval begins. Where they share a channel, the
+//! RNC gives them turns; in profile `ns2` each hands down whatever others do, and they meet in the
+//! Node B's queue. In each interval a channel sends what fits, and all of it arrives at the interval's end.
 //!
 //! | channel | carries | where terminals meet |
 //! | --- | --- | --- |
-//! | FACH | down, for all on the common channels | in the Node B's queue |
+//! | FACH | down, for all on the common channels | at the RNC, whose turn it is (`medium/turns.rs`); in profile `ns2` in the Node B's queue |
 //! | RACH | up, the same | nowhere, as in EURANE; or in access slots ([`rach`]) |
 //! | CPCH | up, the same, when much waits | in access slots ([`cpch`]) |
 //! | DCH | down and up, for one terminal | nowhere |
-//! | DSCH | down, for those on dedicated channels | at the RNC, whose turn it is (`medium/dsch.rs`) |
+//! | DSCH | down, for those on dedicated channels | at the RNC, whose turn it is (`medium/turns.rs`) |
 //! | HS-DSCH | down, in slots of 2 ms | at the Node B, whose slot it is ([`hs_dsch`]) |
 //!
 //! Where terminals move there are several cells, Node Bs and RNCs: [`roaming`] says which of them serve a terminal, [`utran`] which

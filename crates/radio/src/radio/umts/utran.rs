@@ -5,7 +5,7 @@
 //! good one counts (3GPP TS 25.401 §7.2.4).
 
 use crate::radio::channel::Receivers;
-use lasthop_net::engine::{FloatTime, Instant};
+use lasthop_net::engine::{Duration, FloatTime, Instant};
 
 use super::iub::Iub;
 
@@ -52,6 +52,11 @@ impl Utran {
     /// One RNC, one Node B and one cell.
     pub fn single(iub: impl Fn() -> Iub) -> Self {
         Self::new(1, vec![0], vec![0], &iub, &iub)
+    }
+
+    /// How long a bit takes between an RNC and its Node Bs.
+    pub fn delay(&self) -> Duration {
+        self.node_bs.first().map_or(Duration::ZERO, |wires| wires[0][0].delay())
     }
 
     /// How many RNCs there are.

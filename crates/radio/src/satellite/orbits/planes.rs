@@ -89,4 +89,23 @@ mod tests {
         assert_eq!(planes(2).check().unwrap_err().field, "closes_with");
         assert!(planes(3).check().is_ok());
     }
+
+    /// Places ahead go around the plane.
+    #[test]
+    fn a_neighbour_may_be_more_than_a_turn_ahead() {
+        let links = |ahead: u32| {
+            let plane =
+                |n: u32| Plane { node: Angle::from_degrees(40.0 * f64::from(n)), places: vec![Angle::default(); 4] };
+            Config {
+                altitude: Length::from_metres(780e3),
+                inclination: Angle::from_degrees(86.4),
+                plane: (0..3).map(plane).collect(),
+                closes_with: Some(ahead),
+            }
+            .shell()
+            .links()
+        };
+        assert_eq!(links(u32::MAX), links(3));
+        assert_ne!(links(u32::MAX), links(0));
+    }
 }

@@ -120,6 +120,10 @@ fn a_probe_learns_the_least_that_is_left() {
     // A flow that is there already does not stand in its own way.
     let left = probe(&mut swan, &mut core, 9_999, 100);
     assert!((left - 500.038).abs() < 1e-3, "{left}");
+    // Traffic of long ago is not added to the rest.
+    at(&mut core, 30.0);
+    let left = probe(&mut swan, &mut core, 9_999, 800);
+    assert!((left - 1_200.0).abs() < 1e-3, "{left}");
 }
 
 #[test]

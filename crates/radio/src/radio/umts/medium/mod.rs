@@ -214,7 +214,7 @@ impl Umts {
 
     /// By which paths are compared: the Iub and an interval.
     fn delay(&self) -> Duration {
-        self.channels[fach(0)].queue.rate().tti
+        self.utran.delay() + self.channels[fach(0)].queue.rate().tti
     }
 
     fn arm(&self, core: &mut Core, at: Instant, key: u32) {

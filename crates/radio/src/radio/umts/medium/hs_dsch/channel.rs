@@ -154,7 +154,8 @@ impl HsDsch {
             |candidate, _| {
                 let (grant, pdus) = format(&**rate_map, candidate.sir, pdu_bits)?;
                 chosen = Some((candidate.terminal, candidate.sir, grant, pdus));
-                Some((grant, candidate.bits))
+                let waiting = terminals[candidate.terminal as usize].queue.len() as u32;
+                Some((grant, pdus.min(waiting) * pdu_bits))
             },
         );
         let Some((terminal, sir, grant, most)) = chosen else { return };
