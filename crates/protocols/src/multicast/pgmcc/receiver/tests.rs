@@ -66,8 +66,8 @@ fn a_loss_of_the_radio_is_none() {
         give(&mut receiver, 100, 0, false);
         let ack = give(&mut receiver, 101, 4, indicated)[0];
         assert_eq!(ack.mask & 0b1111, mask, "{classifier:?}, {indicated}");
-        // Three losses are 1488.6, of which a packet that comes takes 500/65536: 11.4.
-        assert_eq!(ack.report.loss, if loss { 1477 } else { 0 });
+        // Three losses are 1488, of which a packet that comes takes 500/65536.
+        assert_eq!(ack.report.loss, if loss { 1488 - 12 } else { 0 });
         assert_eq!(receiver.next_timeout().is_some(), loss, "reported or not");
     }
 }
