@@ -238,8 +238,8 @@ impl Control {
 
     /// Takes a rate of reception, and gives what it limits the rate to.
     fn limit(&mut self, now: Instant, rate: f64, limited: bool, worse: bool) -> f64 {
-        // A receiver that has no round-trip time yet knows of no rate.
-        if rate == 0.0 {
+        // A receiver that has begun anew knows of no rate before it has a round-trip time.
+        if rate == 0.0 && self.restarted_at.is_some() {
             return f64::INFINITY;
         }
         if self.parameters.version == Version::Rfc3448 {

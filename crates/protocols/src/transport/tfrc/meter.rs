@@ -60,6 +60,8 @@ pub struct Meter {
     detector: LossDetector,
     intervals: LossIntervals,
     rtt: Option<Duration>,
+    /// Whether it has begun anew on another way.
+    anew: bool,
     /// The arrivals within the last round trip: when, and how many bytes.
     recent: VecDeque<(Instant, u32)>,
     recent_bytes: u64,
@@ -95,6 +97,7 @@ impl Meter {
             detector: LossDetector::new(parameters.loss_trigger),
             intervals: LossIntervals::new(parameters.discount_threshold),
             rtt: None,
+            anew: false,
             recent: VecDeque::new(),
             recent_bytes: 0,
             most: 0.0,
@@ -139,6 +142,7 @@ impl Meter {
         self.recent_bytes = 0;
         // Until the sender has a new estimate, each packet is reported.
         self.rtt = None;
+        self.anew = true;
         self.report_at = None;
         self.most = 0.0;
         self.new_loss = false;
@@ -184,8 +188,8 @@ impl Meter {
         self.recent.push_back((now, arrival.payload));
         self.recent_bytes += u64::from(arrival.payload);
         self.since_report += u64::from(arrival.payload);
-        // Without a round-trip time all are kept: the first one says which of them count.
-        if self.rtt.is_some() {
+        // On a new way all are kept until there is a round-trip time, which says how many of them count.
+        if self.rtt.is_some() || !self.anew {
             self.trim(now, rtt);
         }
         if events > 0 {
