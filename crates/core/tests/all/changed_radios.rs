@@ -194,3 +194,26 @@ fn what_a_medium_cannot_change_is_refused_by_name() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// What becomes of the air to a terminal is no notice to its machines, over any radio: TFRC that follows handovers sees none.
+#[test]
+fn a_gap_in_coverage_is_no_handover() {
+    for radio in [
+        "cell = [{ name = 'c', rnc = 'n', ues = 1 }]",
+        "hsdpa = [{ name = 'c', node = 'n', ues = 1, rings = 0, places = [['50 m', '0 m']] }]",
+        "mbms = [{ name = 'c', rnc = 'n', ues = 1 }]",
+    ] {
+        let text = format!(
+            "duration = '20 s'
+            record.state = true
+            link = [{{ name = 'core', between = ['s', 'n'], rate = '10 Mbit/s', delay = '10 ms' }}]
+            {radio}
+            change = [{{ at = '10 s', link = 'c.ue[0]', up = false }}, {{ at = '11 s', link = 'c.ue[0]', up = true }}]
+            flow = [{{ from = 's', to = 'c.ue[0]', transport.tfrc.handover = 'restart' }}]"
+        );
+        let results = crate::common::scenario::run(&text, 1);
+        let state = |kind, what| crate::common::scenario::state(&results, &[("kind", kind)], what);
+        assert_eq!(state("sender", "handover_restarts"), 0.0, "{radio}");
+        assert!(state("receiver", "received_packets") > 10.0, "{radio}");
+    }
+}
