@@ -4,7 +4,7 @@
 use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
 use lasthop_net::engine::{Duration, Instant, Stream};
-use lasthop_net::net::guard::{Guard, Guarded};
+use lasthop_net::net::guard::Guard;
 use lasthop_net::net::{Action, Endpoint, EndpointContext, NodeId, Notice, Packet, Probe, Signal, SignalHeader, Timed};
 
 use super::Config;
@@ -184,6 +184,6 @@ impl Guard for Sender {
         }
         probe.value("refusals", self.refusals as f64);
         self.unadmitted.sample(probe);
-        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
     }
 }

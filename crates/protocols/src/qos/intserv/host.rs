@@ -5,7 +5,7 @@ use crate::qos::dscp::Dscp;
 use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
 use lasthop_net::engine::{BitRate, Duration, Instant, Stream};
-use lasthop_net::net::guard::{Guard, Guarded};
+use lasthop_net::net::guard::Guard;
 use lasthop_net::net::operations::Operations;
 use lasthop_net::net::token_bucket::TokenBucket;
 use lasthop_net::net::{Action, EndpointContext, Notice, Packet, Probe, Signal, SignalHeader, Timed};
@@ -198,7 +198,7 @@ impl Guard for Sender {
         probe.value("policed_packets", self.policed as f64);
         self.unadmitted.sample(probe);
         probe.value("signalling_packets", self.soft.outbox.sent() as f64);
-        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
         // With a peak rate there are two buckets.
         let passes = self.metered * if self.peak.is_some() { 2 } else { 1 };
         probe.value("metered_packets", self.metered as f64);
@@ -347,7 +347,7 @@ impl Guard for Receiver {
         probe.value("interruption_ms", self.interruption.as_secs_f64() * 1e3);
         probe.value("longest_interruption_ms", self.longest.as_secs_f64() * 1e3);
         probe.value("signalling_packets", self.soft.outbox.sent() as f64);
-        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
     }
 }
 

@@ -315,7 +315,7 @@ impl Guard for Sender {
         probe.value("policed_packets", self.policed as f64);
         self.unadmitted.sample(probe);
         probe.value("signalling_packets", self.outbox.sent() as f64);
-        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
         probe.value("metered_packets", self.metered as f64);
         let sent = RateEstimate::OPERATIONS.times(self.metered - self.policed);
         TokenBucket::OPERATIONS.times(self.metered).and(sent).show(probe, Operations::OUT);
@@ -371,6 +371,6 @@ impl Guard for Receiver {
     fn sample(&self, probe: &mut dyn Probe) {
         probe.value("marked_packets", self.marks as f64);
         probe.value("signalling_packets", self.outbox.sent() as f64);
-        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
     }
 }

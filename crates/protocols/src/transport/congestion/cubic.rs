@@ -71,7 +71,7 @@ pub struct Cubic {
     window: u64,
     /// ssthresh, segments.
     ssthresh: f64,
-    /// W_max: the window just before the last reduction; 0 before the first.
+    /// W_max: the window just before the last reduction, or where a stage began at the middle of its curve; 0 before the first.
     w_max: f64,
     /// cwnd_prior: the same, without fast convergence.
     cwnd_prior: f64,
@@ -89,8 +89,6 @@ struct Epoch {
     start: Instant,
     /// K, seconds.
     k: f64,
-    /// W_max of this stage.
-    w_max: f64,
     /// W_est: the window that Reno would have.
     w_est: f64,
     /// Since when the window has not been in use.
@@ -156,7 +154,7 @@ impl Cubic {
         } else {
             k = libm::cbrt((self.w_max - self.cwnd) / self.c);
         }
-        Epoch { start: now, k, w_max: self.w_max, w_est: self.cwnd, unused_since: None }
+        Epoch { start: now, k, w_est: self.cwnd, unused_since: None }
     }
 
     /// Congestion avoidance (§4.2 to §4.5) on the acknowledgement of `segments`.
@@ -167,7 +165,7 @@ impl Cubic {
         }
         let w_cubic = |t: f64| {
             let d = t - epoch.k;
-            self.c * d * d * d + epoch.w_max
+            self.c * d * d * d + self.w_max
         };
         let t = now.since(epoch.start).as_secs_f64();
         // §4.3: α is 1 once W_est has come back to the window before the loss.
