@@ -120,16 +120,14 @@ impl Channel {
     #[inline]
     pub fn next(&mut self, left: &mut u32) -> Option<(u32, Flying)> {
         let (terminal, pdu) = match self.order {
-            Order::Fifo => {
-                *left = left.checked_sub(self.queue.front()?.1.bits)?;
-                self.queue.pop_front()?
-            }
+            Order::Fifo => self.queue.pop_front_if(|(_, pdu)| pdu.bits <= *left)?,
             Order::RoundRobin => {
                 let place = self.turn();
-                *left = left.checked_sub(self.queue.get(place)?.1.bits)?;
+                self.queue.get(place).filter(|(_, pdu)| pdu.bits <= *left)?;
                 self.queue.remove(place)?
             }
         };
+        *left -= pdu.bits;
         self.last = terminal;
         self.queued_bits -= pdu.bits;
         self.counts.sent += 1;

@@ -65,7 +65,9 @@ impl Times {
     }
 }
 
+/// Signed numbers become doubles, and doubles signed numbers, in one instruction.
 #[inline]
 fn below(most: Duration, stream: &mut Stream) -> Duration {
-    Duration::from_nanos((most.as_nanos() as f64 * stream.unit()) as u64)
+    let most = most.as_nanos().cast_signed() as f64;
+    Duration::from_nanos(((most * stream.unit()) as i64).cast_unsigned())
 }

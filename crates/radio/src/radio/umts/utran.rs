@@ -72,9 +72,14 @@ impl Utran {
     /// `bits` bits leave a serving RNC for these cells: when the last of their Node Bs has them.
     #[inline]
     pub fn down(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32]) -> Instant {
-        if let [cell] = cells {
-            return self.down_to(at, bits, rnc, self.node_b[*cell as usize] as usize);
+        match cells {
+            [cell] => self.down_to(at, bits, rnc, self.node_b[*cell as usize] as usize),
+            _ => self.down_to_all(at, bits, rnc, cells),
         }
+    }
+
+    #[inline(never)]
+    fn down_to_all(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32]) -> Instant {
         let mut last = Instant::ZERO;
         for place in 0..cells.len() {
             if let Some(node_b) = self.first_of(cells, place) {

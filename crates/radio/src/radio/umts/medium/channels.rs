@@ -106,6 +106,14 @@ impl Channels {
         &mut self.clocks[usize::from(self.list[channel as usize].clock)]
     }
 
+    /// A channel, and its clock.
+    #[inline]
+    pub(super) fn with_clock(&mut self, channel: u32) -> (&mut TransportChannel, &mut Clock) {
+        let channel = &mut self.list[channel as usize];
+        let clock = &mut self.clocks[usize::from(channel.clock)];
+        (channel, clock)
+    }
+
     /// A channel of a terminal's own.
     #[inline]
     pub(super) fn own(&self, terminal: u32, which: u32) -> u32 {

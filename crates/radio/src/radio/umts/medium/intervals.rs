@@ -11,9 +11,9 @@ use lasthop_net::net::observe::PduStep;
 
 use super::channels::{Kind, TransportChannel};
 use super::clock::{at_or_after, insert, remove, usual_phase};
-use super::landing::{BEYOND_AIR, Landing, land};
+use super::landing::{BEYOND_AIR, Landing};
 use super::roaming::Roaming;
-use super::{CLOCK, ONE_CELL, Umts, key};
+use super::{CLOCK, ONE_CELL, Umts, key, line};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -180,20 +180,16 @@ impl Umts {
             let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
             let at = at.max(*last);
             *last = at;
-            let number = self.channels[channel].clock;
-            let clock = &mut self.channels.clocks[usize::from(number)];
+            let (TransportChannel { clock: number, .. }, clock) = self.channels.with_clock(channel);
+            let number = *number;
             clock.coming += 1;
             if clock.is_too_late(at) {
                 self.arm_frame(core, number, at);
             }
-            let coming = ToNodeB { at, channel, terminal, pdu };
-            if self.flights.to_node_b.back().is_none_or(|last| last.at <= at) {
-                self.flights.to_node_b.push_back(coming);
-            } else {
-                // Some ways are longer, over an Iur.
-                let behind = self.flights.to_node_b.iter().rev().take_while(|other| other.at > at).count();
-                self.flights.to_node_b.insert(self.flights.to_node_b.len() - behind, coming);
-            }
+            // Some ways are longer, over an Iur.
+            let to_node_b = &mut self.flights.to_node_b;
+            let behind = line::behind(to_node_b, |other| other.at > at);
+            line::enter(to_node_b, ToNodeB { at, channel, terminal, pdu }, behind);
         }
         self.flights.leaving = leaving;
     }
@@ -202,16 +198,19 @@ impl Umts {
     #[inline(always)]
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
-        let TransportChannel { queue, clock: number, .. } = &mut self.channels[channel];
-        let (number, was_empty) = (*number, queue.is_empty());
+        let (TransportChannel { queue, clock: number, .. }, clock) = self.channels.with_clock(channel);
+        // What is on its way to the Node B is counted.
+        clock.coming -= u32::from(direction == Direction::Down);
+        let was_empty = queue.is_empty();
         match queue.offer(terminal, pdu) {
             Ok(()) => {
                 if was_empty {
-                    insert(&mut self.channels.clocks[usize::from(number)].channels, channel);
+                    insert(&mut clock.channels, channel);
                 }
                 // A PDU down was waited for when it left the RNC, and stands in the queue only once the
                 // interval has begun: that one would begin again.
-                if direction == Direction::Up {
+                if direction == Direction::Up && clock.is_too_late(at) {
+                    let number = *number;
                     self.arm_frame(core, number, at);
                 }
             }
@@ -246,10 +245,8 @@ impl Umts {
 
     /// PDUs that have come to the Node B by now stand in its queues.
     pub(super) fn arrive_at_node_b(&mut self, core: &mut Core) {
-        while self.flights.to_node_b.front().is_some_and(|first| first.at <= core.now())
-            && let Some(ToNodeB { at, channel, terminal, pdu }) = self.flights.to_node_b.pop_front()
-        {
-            self.channels.clock_of(channel).coming -= 1;
+        while let Some(coming) = self.flights.to_node_b.pop_front_if(|first| first.at <= core.now()) {
+            let ToNodeB { at, channel, terminal, pdu } = coming;
             self.offer(core, at, channel, terminal, Direction::Down, pdu);
         }
     }
@@ -305,16 +302,17 @@ impl Umts {
             // The frames of two terminals may have come in one interval, if theirs took differently long.
             left = left.min(self.channels[channel].queue.bits_of_first());
         }
+        let (in_order, channels, clock) = (self.in_order, &self.channels, &mut self.air_clock);
+        // In EURANE the sums of doubles decide.
+        let mut time = |channel: u32| clock.at_node_b(channels[channel].queue.rate().tti, arrival);
+        let behind = self.flights.lanes[direction.index()].behind(arrival, now, |longer| {
+            in_order || time(channel).zip(time(longer.channel)).is_none_or(|(shorter, longer)| shorter < longer)
+        });
         while let Some((terminal, pdu)) = self.channels[channel].queue.next(&mut left) {
             let bytes = self.channels[channel].queue.queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, self.flights.pdus.at(&pdu), Some(bytes));
             let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu, time: None };
-            let (in_order, channels, clock) = (self.in_order, &self.channels, &mut self.air_clock);
-            // In EURANE the sums of doubles decide.
-            let mut time = |of: &Landing| clock.at_node_b(channels[of.channel].queue.rate().tti, of.at);
-            land(&mut self.flights.lanes[direction.index()].landings, landing, |shorter, longer| {
-                in_order || time(shorter).zip(time(longer)).is_none_or(|(shorter, longer)| shorter < longer)
-            });
+            line::enter(&mut self.flights.lanes[direction.index()].landings, landing, behind);
         }
     }
 

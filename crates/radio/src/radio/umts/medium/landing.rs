@@ -19,7 +19,7 @@ use lasthop_net::net::observe::{Cause, PduStep};
 use super::channels::{Kind, fach};
 use super::intervals::ToNodeB;
 use super::roaming::Roaming;
-use super::{ONE_CELL, Umts};
+use super::{ONE_CELL, Umts, line};
 
 /// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
 pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
@@ -58,6 +58,15 @@ pub(super) struct Flights {
 pub(super) struct Lane {
     pub(super) landings: VecDeque<Landing>,
     alarm: Alarm,
+}
+
+impl Lane {
+    /// How many of its PDUs come after those of an interval that began at `sent`, if these come at `at`. Of what ends at one instant that of
+    /// the shorter interval comes first, if it `overtakes` the other, which began before.
+    #[inline]
+    pub(super) fn behind(&self, at: Instant, sent: Instant, mut overtakes: impl FnMut(&Landing) -> bool) -> usize {
+        line::behind(&self.landings, |other| other.at > at || (other.at == at && other.sent < sent && overtakes(other)))
+    }
 }
 
 impl Flights {
@@ -107,9 +116,7 @@ impl Umts {
         let direction = if place == TO_RNC { Direction::Up } else { Direction::BOTH[place] };
         // Whose entity has heard something, and has not acted on it.
         let mut heard = None;
-        while self.flights.lanes[place].landings.front().is_some_and(|first| first.at <= core.now())
-            && let Some(landing) = self.flights.lanes[place].landings.pop_front()
-        {
+        while let Some(landing) = self.flights.lanes[place].landings.pop_front_if(|first| first.at <= core.now()) {
             let terminal = landing.terminal;
             self.tell_time(core, landing.time);
             if let Some(other) = heard.take_if(|other| *other != terminal) {
@@ -183,8 +190,10 @@ impl Umts {
                 let time =
                     core.float().and_then(|_| self.ns2_clock.at_node_b(self.channels[channel].queue.rate().tti, at));
                 let time = time.map(|at| self.utran.up_by_ns2(at, pdu.bits));
+                let lane = &mut self.flights.lanes[TO_RNC];
+                let behind = lane.behind(arrival, at, |_| true);
                 let landing = Landing { at: arrival, sent: at, channel, terminal, collided, pdu, time };
-                land(&mut self.flights.lanes[TO_RNC].landings, landing, |_, _| true);
+                line::enter(&mut lane.landings, landing, behind);
                 None
             }
         }
@@ -277,22 +286,4 @@ fn receive(core: &Core, arq: &mut dyn LinkArq, pdu: &Pdu, outcomes: &mut Vec<Out
         arq.set_float(now);
     }
     arq.on_pdu(core.now(), pdu, outcomes);
-}
-
-/// Enters a landing in the order of arrival. Of those that end at one instant that of the shorter interval comes first, if it
-/// `overtakes` the other, which began before. Most come in order.
-#[inline]
-pub(super) fn land(
-    landings: &mut VecDeque<Landing>,
-    landing: Landing,
-    mut overtakes: impl FnMut(&Landing, &Landing) -> bool,
-) {
-    let mut is_later = |other: &Landing| {
-        other.at > landing.at || (other.at == landing.at && other.sent < landing.sent && overtakes(&landing, other))
-    };
-    if !landings.back().is_some_and(&mut is_later) {
-        return landings.push_back(landing);
-    }
-    let behind = landings.iter().rev().take_while(|other| is_later(other)).count();
-    landings.insert(landings.len() - behind, landing);
 }

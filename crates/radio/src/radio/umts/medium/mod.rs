@@ -28,6 +28,7 @@ mod contention;
 mod hs_dsch;
 mod intervals;
 mod landing;
+mod line;
 mod ns2_clock;
 mod other_systems;
 mod roaming;
