@@ -196,6 +196,22 @@ fn rlm_finds_the_layers_that_fit() {
     }
 }
 
+/// Viewers that wait for a session learn nothing of the time that a layer takes: it begins when they have waited for 100 s, and T_D stays 5 s.
+#[test]
+fn waiting_for_a_session_is_no_detection_time() {
+    let text = "duration = '200 s'
+        record.state = true
+        link = [{ name = 'l', between = ['s', 'd'], rate = '500 kbit/s', delay = '20 ms' }]
+        group = [{ name = 'tv', members = ['d'] }]
+        flow = [{
+            name = 'show', from = 's', to = 'tv', start = '100 s', source = 'greedy',
+            transport.layered = { layers = ['32 kbit/s', '64 kbit/s', '128 kbit/s', '256 kbit/s'], control = 'rlm' },
+        }]";
+    let results = run(text, 1);
+    let detection = state(&results, &[("kind", "receiver"), ("name", "show")], "detection_s");
+    assert!((detection - 5.0).abs() < 1.0, "{detection} s");
+}
+
 #[test]
 fn sessions_that_make_no_sense_are_refused() {
     let text = "duration = '14 s'

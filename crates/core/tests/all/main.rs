@@ -33,6 +33,7 @@ mod membership;
 mod membership_radio;
 mod mobility;
 mod network;
+mod outages;
 mod pdcp;
 mod pgmcc;
 mod pgmcc_model;

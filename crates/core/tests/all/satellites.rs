@@ -440,3 +440,39 @@ fn constellations_that_make_no_sense_are_refused() {
         assert!(error.contains(words), "{lines}: {error}");
     }
 }
+
+/// A way that packets find for themselves says nothing of a tree: with a flow beside the group, members get each packet once.
+#[test]
+fn ways_of_packets_leave_trees_alone() {
+    let sites = [("a", 37.9, -122.3), ("b", 42.3, -71.1), ("c", 51.0, 0.0), ("d", -33.0, 18.0)];
+    let flow = |from, to| {
+        format!(
+            "[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nsource.cbr = {{ size = \"500 B\", interval = \"500 ms\" }}\n"
+        )
+    };
+    let group = "duration = \"2000 s\"\n[[group]]\nname = \"world\"\nmembers = [\"b\", \"c\", \"d\"]\n";
+    let results =
+        run(&sky(&sites, "routes = \"packets\"", &(group.to_owned() + &flow("a", "world") + &flow("b", "a"))), 1);
+    let sent = 4000.0;
+    for received in &column(&results, "flows", "received_packets")[..3] {
+        assert!((0.95 * sent..=sent).contains(received), "{received} of {sent}");
+    }
+}
+
+/// All links of a satellite have one interface, and what waits there goes down. A rate cannot be reserved for a link to another satellite: the
+/// hop is one without reservation, and nothing is taken away from packets down.
+#[test]
+fn links_between_satellites_are_hops_without_reservation() {
+    let flow = "duration = \"60 s\"\nrecord.state = true\n[[flow]]\nname = \"f\"\nfrom = \"berkeley\"\nto = \"boston\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"160 B\", rate = \"64 kbit/s\" }\nqos.intserv.rate = \"80 kbit/s\"";
+    let queues = "up.queue = \"wfq\"\ndown.queue = \"wfq\"\nisl.queue = \"wfq\"";
+    let results = run(&sky(&COASTS, queues, flow), 1);
+    let of = |kind: &str, name: &str, quantity: &str| state(&results, &[("kind", kind), ("name", name)], quantity);
+    assert!(of("sender", "f", "hops_without_reservation") >= 1.0);
+    // Of the satellites only that above Boston has what is reserved.
+    assert_eq!(of("link", "sky.sat[48] down", "reserved_bps"), 80_000.0);
+    assert_eq!(of("link", "berkeley up", "reserved_bps"), 80_000.0);
+    let links = results.table("state").unwrap();
+    let reserved = rows(links, &[("kind", "link"), ("quantity", "reserved_bps")]).into_iter();
+    assert_eq!(reserved.filter(|row| links.number("value", *row).unwrap() > 0.0).count(), 2);
+}

@@ -36,6 +36,10 @@ pub trait Medium: Send {
     fn order(&mut self, _core: &mut Core, _at: Peer, _command: &Command) -> Answer {
         Answer::Unknown
     }
+    /// Whether the way from one peer to another is one of which a machine asks something by [`Medium::order`].
+    fn takes_orders(&self, _from: Peer, _to: Peer) -> bool {
+        true
+    }
     /// The way to `peer` at present, as its terminal may know it.
     fn access(&self, peer: Peer) -> Access;
     /// The ways that exist at present, for routing.

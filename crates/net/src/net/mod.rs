@@ -45,7 +45,7 @@ pub use machine::{
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenBlock, SeenPdu, Variable, What};
-pub use order::{Answer, Command, Offer, Order, Rejections};
+pub use order::{Answer, Branches, Command, Offer, Order, Rejections};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
     LayeredHeader, ListedInterval, ListedIntervals, MarkedBytes, NodeId, Packet, PacketState, PgmAck, PgmData,

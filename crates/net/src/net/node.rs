@@ -19,14 +19,17 @@ pub(super) struct OutList {
     pub out: Vec<(u32, Peer, Vec<Peer>)>,
     /// Whether endpoints of this node listen.
     pub local: bool,
+    /// Whether the packets always go to this node, whoever listens.
+    pub area: bool,
     /// The only interface from which packets are taken, if not all are.
     pub parent: Option<Port>,
 }
 
 impl OutList {
-    /// To how many neighbours they go, the own endpoints among them.
+    /// To how many neighbours they go, the own endpoints among them. A node of an area has one more, which is never shut.
     pub fn branches(&self) -> u32 {
-        self.out.iter().map(|(.., peers)| peers.len() as u32).sum::<u32>() + u32::from(self.local)
+        let neighbours: u32 = self.out.iter().map(|(.., peers)| peers.len() as u32).sum();
+        neighbours + u32::from(self.local) + u32::from(self.area)
     }
 
     /// They go to this peer of a medium, too. Says whether they did not before.

@@ -73,6 +73,15 @@ impl Rejections {
     }
 }
 
+/// What a node copies a sender's packets to a group to, after a branch was opened or shut there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branches {
+    /// The number of neighbours, the own endpoints among them; and one more at a node to which the packets always go.
+    pub count: u32,
+    /// The neighbour on the way to the sender at present.
+    pub upstream: Option<NodeId>,
+}
+
 /// The answer to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -84,9 +93,8 @@ pub enum Answer {
     Offered(Offer),
     /// It cannot be done: this rate could be reserved in place of the one asked for.
     Refused(BitRate),
-    /// A branch was opened or shut. The number of neighbours, the own endpoints among them, to which the sender's packets to the group go
-    /// from here now.
-    Branches(u32),
+    /// A branch was opened or shut.
+    Branches(Branches),
     /// Their number so far, and the time of the last.
     Rejected(Rejections),
     /// The interface knows no such order, or there is none.

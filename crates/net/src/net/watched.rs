@@ -56,6 +56,10 @@ impl Medium for Watched {
         self.medium.order(core, at, command)
     }
 
+    fn takes_orders(&self, from: Peer, to: Peer) -> bool {
+        self.medium.takes_orders(from, to)
+    }
+
     fn access(&self, peer: Peer) -> Access {
         self.medium.access(peer)
     }

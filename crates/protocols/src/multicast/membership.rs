@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
-    Action, Answer, Command, Endpoint, EndpointContext, GroupId, Membership, NodeId, Notice, Order, Packet, Port,
-    Probe, Rejections, Signal, SignalHeader, Socket, Timed,
+    Action, Answer, Branches, Command, Endpoint, EndpointContext, GroupId, Membership, NodeId, Notice, Order, Packet,
+    Port, Probe, Rejections, Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of the machines.
@@ -151,8 +151,8 @@ impl Agent {
         }
     }
 
-    /// The number of branches that the node has since the last order.
-    fn on_branches(&mut self, asked: Asked, branches: u32) {
+    /// The branches that the node has since the last order.
+    fn on_branches(&mut self, asked: Asked, Branches { count, upstream }: Branches) {
         let Asked { channel, own, opened, leave_latency } = asked;
         if channel.1 == self.here.node {
             return; // the sender's own node is the root
@@ -163,19 +163,21 @@ impl Agent {
             (false, true) => Signal::Leave,
             (false, false) => Signal::Prune,
         };
-        if branches == u32::from(opened) {
+        if count == u32::from(opened) {
             let said = Said { to: None, kind, channel, leave_latency };
             if opened {
-                self.say(said);
+                self.say(said, upstream);
             } else {
                 self.say_once_there_is_a_way(said);
             }
         }
     }
 
-    /// Opens a branch at the next node; a LEAVE or PRUNE that still waits for a way is void.
-    fn say(&mut self, said: Said) {
-        self.unsaid.remove(&(said.channel, None));
+    /// Opens a branch at the next node; a LEAVE or PRUNE that still waits for a way there is void.
+    fn say(&mut self, said: Said, upstream: Option<NodeId>) {
+        for to in [None, upstream] {
+            self.unsaid.remove(&(said.channel, to));
+        }
         self.steps.push_back(Step::Say(said));
     }
 
@@ -281,8 +283,7 @@ impl Endpoint for Agent {
             Notice::Upstream(upstream) => {
                 let channel = (upstream.group, upstream.source);
                 let said = |to, kind| Said { to, kind, channel, leave_latency: Duration::ZERO };
-                self.unsaid.remove(&(channel, upstream.now));
-                self.say(said(None, Signal::Graft));
+                self.say(said(None, Signal::Graft), upstream.now);
                 if upstream.before.is_some() {
                     self.say_once_there_is_a_way(said(upstream.before, Signal::Prune));
                 }

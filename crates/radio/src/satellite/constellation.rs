@@ -552,6 +552,12 @@ impl Medium for Constellation {
         }
     }
 
+    /// All links of a satellite have one interface, at whose queue only packets down wait.
+    fn takes_orders(&self, from: Peer, to: Peer) -> bool {
+        let satellites = self.satellites.len() as u32;
+        from.0 >= satellites || to.0 >= satellites
+    }
+
     fn access(&self, peer: Peer) -> Access {
         let nowhere = Access { rate: BitRate::default(), delay: Duration::ZERO, up: false };
         match peer.0.checked_sub(self.satellites.len() as u32) {

@@ -54,8 +54,8 @@ impl Simulation {
             self.core.observe(&Observation::Forwarded { node, packet: &packet });
         }
         if self.routes_by_packet {
-            self.find_ways();
-            let hop = self.ways.hop_of_packet(node, destination);
+            // The trees of groups know the ways as they were when one last appeared or vanished: those stay.
+            let hop = self.present_ways().hop_of_packet(node, destination);
             return self.send_on(hop, pkt);
         }
         self.forward_anew(node, destination, pkt);

@@ -11,7 +11,7 @@ use crate::net::core::Port;
 use crate::net::machine::{Membership, Notice, Upstream};
 use crate::net::medium::Peer;
 use crate::net::node::{NextHop, OutList};
-use crate::net::order::{Answer, Command, Order};
+use crate::net::order::{Answer, Branches, Command, Order};
 use crate::net::packet::{Address, GroupId, NodeId};
 
 /// How the tree of a group follows its members and the network.
@@ -195,6 +195,9 @@ impl Simulation {
         for &node in &listening {
             self.nodes[node.0 as usize].group_mut(group, source).local = true;
         }
+        for &node in &area {
+            self.nodes[node.0 as usize].group_mut(group, source).area = true;
+        }
         for &node in listening.iter().chain(&area) {
             match trees {
                 Trees::Instant => self.grow_forwards(group, source, node),
@@ -321,9 +324,10 @@ impl Simulation {
         }
     }
 
-    fn branches(&self, node: NodeId, group: GroupId, source: NodeId) -> Answer {
-        let list = self.nodes[node.0 as usize].group(group, source);
-        Answer::Branches(list.map_or(0, OutList::branches))
+    fn branches(&mut self, node: NodeId, group: GroupId, source: NodeId) -> Answer {
+        let upstream = self.next_hop(node, source).map(|(_, neighbour)| neighbour);
+        let count = self.nodes[node.0 as usize].group(group, source).map_or(0, OutList::branches);
+        Answer::Branches(Branches { count, upstream })
     }
 
     /// The branch to a node's own endpoints is opened or shut: tells the receiver there, unless it was its own wish.
@@ -347,7 +351,7 @@ impl Simulation {
     }
 
     /// The hop from an interface of `node` to a neighbour there.
-    fn hop_over(&self, node: NodeId, port: Port, neighbour: NodeId) -> Option<NextHop> {
+    pub(super) fn hop_over(&self, node: NodeId, port: Port, neighbour: NodeId) -> Option<NextHop> {
         let &(medium, from) = self.nodes[node.0 as usize].ports.get(port.0 as usize)?;
         let peer = self.ends[medium].iter().position(|end| end.node == neighbour)?;
         Some(NextHop { medium, from, to: Peer(peer as u32) })

@@ -141,14 +141,22 @@ impl Simulation {
             }
             _ => {}
         }
-        let interface = match order.over {
-            Some(port) => self.nodes[node.0 as usize].ports.get(port.0 as usize).copied(),
-            None => self.next_hop(node, order.toward).map(|(hop, _)| (hop.medium, hop.from)),
+        // A node with one way out knows its next hop to anywhere.
+        if order.command == Command::Interface && order.over.is_none() && !self.reaches(node, order.toward) {
+            return Answer::Unknown;
+        }
+        let hop = match order.over {
+            Some(port) => self.hop_over(node, port, order.toward),
+            None => self.next_hop(node, order.toward).map(|(hop, _)| hop),
         };
-        let Some((medium, from)) = interface else { return Answer::Unknown };
+        let named = order.over.and_then(|port| self.nodes[node.0 as usize].ports.get(port.0 as usize).copied());
+        let Some((medium, from)) = named.or(hop.map(|hop| (hop.medium, hop.from))) else { return Answer::Unknown };
         let port = self.ends[medium][from.0 as usize].port;
         if order.command == Command::Interface {
             return Answer::Interface(port);
+        }
+        if hop.is_some_and(|hop| !self.media[medium as usize].takes_orders(from, hop.to)) {
+            return Answer::Unknown;
         }
         match self.media[medium as usize].order(&mut self.core, from, &order.command) {
             Answer::Offered(offer) => Answer::Offered(Offer { port, ..offer }),

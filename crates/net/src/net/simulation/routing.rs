@@ -13,6 +13,9 @@ impl Simulation {
         for endpoint in &self.endpoints {
             self.nodes[endpoint.node.0 as usize].is_destination = true;
         }
+        for node in self.groups.iter().flat_map(|group| &group.area) {
+            self.nodes[node.0 as usize].is_destination = true;
+        }
         self.find_ways();
         self.route_groups();
         self.tell_of_upstreams(upstreams);
@@ -25,7 +28,12 @@ impl Simulation {
 
     /// Takes the present ways; what leads where is searched for when it is asked.
     pub(super) fn find_ways(&mut self) {
-        self.ways = Ways::new(self.nodes.len(), self.ways_out());
+        self.ways = self.present_ways();
+    }
+
+    /// The ways as they are now.
+    pub(super) fn present_ways(&self) -> Ways {
+        Ways::new(self.nodes.len(), self.ways_out())
     }
 
     /// The hop out of a node to a destination. Only nodes that are destinations are searched for.

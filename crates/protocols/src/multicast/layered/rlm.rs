@@ -223,7 +223,8 @@ impl Rlm {
             return true;
         }
         let waited = layer.added.map_or(0.0, |added| now.since(added).as_secs_f64());
-        if waited > self.detection {
+        // Before the session's first packet waiting says nothing of the time that a layer takes. Sources of ns-2's runs send from the start.
+        if waited > self.detection && self.layers.iter().any(|layer| layer.came) {
             self.detection = 1.2 * waited;
         }
         false
