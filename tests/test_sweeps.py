@@ -723,7 +723,32 @@ def test_other_peoples_folders_are_left_alone(quick, lasthop):
     assert (lasthop.folder / "mine" / "thesis.tex").read_text() == "years of work"
 
 
+def test_a_folder_called_runs_keeps_its_other_files(tmp_path):
+    """The journals lie in a folder of this name, which may be there already."""
+    mine = tmp_path / "runs"
+    mine.mkdir()
+    (mine / "thesis.tex").write_text("years of work")
+    for _ in ("made", "found"):
+        lh.sweep(QUICK, vary=VARY, seeds=1, folder=tmp_path, force=True)
+        assert [path.name for path in mine.iterdir()] == ["thesis.tex"]
+    sweeps.collect(tmp_path)
+    assert (mine / "thesis.tex").read_text() == "years of work"
+    (mine / "thesis.tex").unlink()
+    sweeps.collect(tmp_path)
+    assert not mine.exists()
+
+
 # Wrong keys and values
+
+
+def test_the_keys_are_searched_for_controllers_once(monkeypatch):
+    """Not at each of their points."""
+    searched = []
+    asked = sweeps.plan(QUICK, {"link.radio.delay": [f"{n} ms" for n in range(50)]})
+    monkeypatch.setattr(json, "dumps", lambda data: searched.append(data) or "")
+    assert asked.code == files.code() and not asked.needs_processes
+    assert searched == [asked.vary.keys]
+
 
 #: What is asked, and what has to be said.
 WRONG = {

@@ -65,8 +65,13 @@ def empty(folder: Path) -> bool:
 
 
 def clear(folder: Path) -> None:
-    """Removes the journals of a sweep."""
-    files.remove(folder / FOLDER)
+    """Removes the journals of a sweep and their locks, and their folder if nothing else is in it."""
+    journals = folder / FOLDER
+    for path in [*journals.glob("*.journal"), *journals.glob("*.lock")]:
+        with suppress(OSError):
+            path.unlink()
+    with suppress(OSError):
+        journals.rmdir()
 
 
 class Journals:

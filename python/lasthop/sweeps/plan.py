@@ -88,9 +88,14 @@ class Plan:
         named = [name for point in range(self.vary.points) for name in self._sources(point)]
         return bool(named) and all(map(is_importable, named))
 
+    @cached_property
+    def _names_controllers(self) -> bool:
+        """Whether a point may have a controller in Python."""
+        return '"python"' in json.dumps(self.vary.keys) or "python" in self.scenario.text
+
     def _sources(self, point: int) -> dict[str, str]:
         """The controllers in Python of a point, with the digests of their texts."""
-        if '"python"' not in json.dumps(self.vary.keys) and "python" not in self.scenario.text:
+        if not self._names_controllers:
             return {}
         from lasthop.controller import sources
 
