@@ -601,3 +601,14 @@ def test_a_record_that_is_no_longer_where_it_was_is_named(tmp_path):
                 list(journals.read())
         path.write_bytes(data)
         assert len(list(journals.read())) == 4
+
+
+def test_the_disk_is_asked_by_handles_that_may_write(tmp_path, monkeypatch):
+    """Windows flushes only such files; a folder cannot be opened so."""
+    flags, system = [], os.open
+    monkeypatch.setattr(os, "open", lambda path, flag: flags.append(flag) or system(path, flag))
+    (tmp_path / "file").write_text("text")
+    files.settle(tmp_path / "file")
+    files.settle(tmp_path)
+    assert flags == [os.O_RDWR, os.O_RDONLY]
+    assert (tmp_path / "file").read_text() == "text"

@@ -182,11 +182,13 @@ def _path(error: OSError) -> Path | None:
 
 def settle(path: Path) -> None:
     """Waits until the disk has a file, or the names in a folder."""
-    if os.name != "posix" and path.is_dir():
+    is_folder = path.is_dir()
+    if os.name != "posix" and is_folder:
         # Only there can a folder be opened.
         return
     with named(path):
-        handle = os.open(path, os.O_RDONLY)
+        # Windows flushes only files that are open for writing.
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
         try:
             os.fsync(handle)
         finally:
