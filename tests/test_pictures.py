@@ -191,6 +191,12 @@ def test_axes_have_quantity_and_unit(name, said):
     assert quantity_label(name) == said
 
 
+def test_only_what_is_summed_is_megabytes():
+    result = lh.run(flows(1))
+    assert plot.in_order(result).get_ylabel() == "received in order (MB)"
+    assert plot.over_time(result, "goodput_kbps").get_ylabel() == "goodput (kbit/s)"
+
+
 def test_axes_keep_their_height_below_a_long_legend():
     result = lh.run(plot.recording(lh.load(ROOT / "examples" / "mbms.toml")))
 

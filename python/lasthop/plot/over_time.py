@@ -104,6 +104,8 @@ class _Picture:
     @property
     def label(self) -> str:
         """What stands at the vertical axis."""
+        if self.summed:
+            return _SUMMED
         return _LABELS.get(self.quantity) or quantity_label(self.quantity)
 
     @property
@@ -164,7 +166,6 @@ class _Picture:
 #: Labels that say more than the name of the quantity, and quantities that are drawn in another unit.
 _LABELS = {
     "arrival_kbps": "throughput (kbit/s)",
-    "goodput_kbps": "received in order (MB)",
     "cwnd_packets": "congestion window (packets)",
     "srtt_ms": "smoothed round-trip time (ms)",
     "rate_bps": "rate (kbit/s)",
@@ -172,6 +173,8 @@ _LABELS = {
     "dedicated": "dedicated channels in use",
     "layers": "layers subscribed",
 }
+#: The label of goodput that is summed.
+_SUMMED = "received in order (MB)"
 _SCALES = {"rate_bps": 1e-3, "delay_s": 1e3}
 
 #: The standard pictures by name; links and cells only where they change.
