@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import lasthop as lh
 import pytest
@@ -102,6 +104,30 @@ def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
     assert "<stdin> is larger than 16 MB" in lasthop("check", "-", given="#" * 16_000_001).stderr
     wrong = lasthop("run", "-", given=PLAIN.replace("rate", "rat"))
     assert wrong.returncode == 2 and "<stdin>" in wrong.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs names of open pipes")
+@pytest.mark.parametrize("text", [PLAIN, "\ufeff" + PLAIN, json.dumps(lh.load(PLAIN).to_dict())])
+def test_a_pipe_is_read_once(text):
+    """As of `lasthop run <(…)`."""
+    assert _through_a_pipe(text).text == text
+    changed = _through_a_pipe(text).with_(duration="1 s")
+    assert changed.duration_s == 1.0
+
+
+def test_what_is_wrong_with_a_pipe_names_it():
+    for text, said in (("", "is empty"), (PLAIN.replace("rate", "rat"), 'unknown field "rat"')):
+        with pytest.raises(lh.ScenarioError, match=said) as error:
+            _through_a_pipe(text)
+        assert "/dev/fd/" in str(error.value)
+
+
+def _through_a_pipe(text):
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "w", encoding="utf-8") as out:
+        out.write(text)
+        out.close()
+        return lh.load(f"/dev/fd/{reading}")
 
 
 def test_seeds_that_agree_are_said_to(tmp_path):

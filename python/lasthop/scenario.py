@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
@@ -22,7 +22,21 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "as_json", "directions", "from_text", "held", "is_section", "load", "of_result"]
+__all__ = [
+    "Scenario",
+    "as_in_a_file",
+    "as_json",
+    "directions",
+    "from_stream",
+    "from_text",
+    "held",
+    "is_section",
+    "load",
+    "of_result",
+]
+
+#: The largest scenario that is read, as from a file.
+MOST_BYTES = 16_000_000
 
 
 class Scenario:
@@ -227,6 +241,17 @@ def from_text(text: str, *, origin: str) -> Scenario:
     return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
 
 
+def from_stream(stream: IO[bytes], *, origin: str) -> Scenario:
+    """Reads and checks a scenario from what can be read once, such as a pipe; ``origin`` names it in errors."""
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ScenarioError(f"{origin} is larger than {MOST_BYTES // 1_000_000} MB; is it a scenario?")
+    text = data.decode(errors="surrogateescape")
+    if not text.removeprefix("\ufeff").strip():
+        raise ScenarioError(f"{origin} is empty; expected a scenario (`lasthop new` writes one to start from)")
+    return from_text(text, origin=origin)
+
+
 def of_result(text: str, *, origin: str) -> Scenario:
     """The scenario of a result, to be looked at and not run: controllers in Python that it names are not imported."""
     if "python" not in text:
@@ -341,8 +366,20 @@ def _number(value: Any) -> Any:
 
 
 def _from_file(path: Path) -> Scenario:
+    if _is_stream(path):
+        with path.open("rb") as stream:
+            return from_stream(stream, origin=text_of(path))
     core = _core.read_file(path)
     return Scenario(core, text=path.read_text(encoding="utf-8"), origin=text_of(path))
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is neither a file nor a folder: a pipe, as of ``<(…)`` in a shell, or a device."""
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except OSError:
+        # Such as of a name that is too long: the core says so.
+        return False
 
 
 def _is_json(text: str) -> bool:

@@ -32,9 +32,6 @@ __all__ = [
     "written",
 ]
 
-#: The largest scenario that is read, as from a file.
-MOST_BYTES = 16_000_000
-
 #: Characters of a progress bar.
 BAR = 20
 
@@ -48,18 +45,9 @@ def output(help: str) -> Callable[[F], F]:
 
 def scenario(file: Path) -> Scenario:
     """The scenario of a file; of standard input if that is ``-``."""
-    from lasthop.errors import ScenarioError
-    from lasthop.scenario import from_text, load
+    from lasthop.scenario import from_stream, load
 
-    if str(file) != "-":
-        return load(file)
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ScenarioError(f"<stdin> is larger than {MOST_BYTES // 1_000_000} MB; is it a scenario?")
-    text = data.decode(errors="surrogateescape")
-    if not text.removeprefix("\ufeff").strip():
-        raise ScenarioError("<stdin> is empty; expected a scenario (`lasthop new` writes one to start from)")
-    return from_text(text, origin="<stdin>")
+    return from_stream(sys.stdin.buffer, origin="<stdin>") if str(file) == "-" else load(file)
 
 
 #: Write even where something else stands.
