@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from importlib import import_module
 from itertools import pairwise
 
 import lasthop as lh
 import numpy as np
+import pyarrow as pa
 import pytest
 from lasthop import _core, plot, sweeps
 from lasthop.cli.sweep import values
+from lasthop.results import Table, write_table
 from looks import faults
 
 #: A download by one of the modes of RLC, whose entities count different things.
@@ -236,3 +239,61 @@ def test_tables_have_their_words_in_pictures():
     extents = [tick.get_window_extent() for tick in ticks]
     assert all(left.x1 < right.x0 for left, right in pairwise(extents)), "none reaches into the next"
     assert "bernoulli (p 0.01)" in axes.containers[0].get_label() and not faults(axes.figure)
+
+
+#: The directions of its link.
+THERE, BACK = "radio server>mobile", "radio mobile>server"
+
+
+@pytest.fixture(scope="module")
+def seldom(tmp_path_factory):
+    """Folders of runs and of a sweep, in which the way back has no row with the second of three seeds.
+
+    As a link between satellites has none that carried nothing.
+    """
+    folder = tmp_path_factory.mktemp("seldom")
+    made = lh.replicate(LINK, seeds=3)
+    idle = dataclasses.replace(made[1], tables={**made[1].tables, "links": made[1].links.where(link=THERE)})
+    lh.Replications([made[0], idle, made[2]], 0.0).save(folder / "runs")
+    made.save(folder / "all")
+    swept = lh.sweep(LINK, vary={"link.radio.delay": ["10 ms", "20 ms"]}, seeds=3, folder=folder / "sweep")
+    rows = [row for row in swept.links.rows() if row["link"] == THERE or row["seed"] != 2]
+    # At the second point there is no such link.
+    rows = [row for row in rows if row["link"] == THERE or row["link.radio.delay"] == "10 ms"]
+    write_table(Table(pa.Table.from_pylist(rows, swept.links.to_arrow().schema)), folder / "sweep" / "links.parquet")
+    return folder
+
+
+def _counts_of(row):
+    return {name: row[name].n for name in ("packets", "bytes", "drops", "marks", "utilisation_pct", "queue_ms_p50")}
+
+
+#: In how many of three runs the columns of the way back have a value.
+COUNTED = {**dict.fromkeys(("packets", "bytes", "drops", "marks", "utilisation_pct"), 3), "queue_ms_p50": 2}
+
+
+def test_a_link_without_a_row_carried_nothing(seldom):
+    runs = [lh.Result.load(seldom / "runs", seed) for seed in (1, 2, 3)]
+    back = next(row for row in lh.Replications(runs, 0.0).means("links") if row["link"] == BACK)
+    assert _counts_of(back) == COUNTED
+    packets = [sum(one.links.where(link=BACK)["packets"].tolist()) for one in runs]
+    assert packets[1] == 0 and back["packets"].mean == np.mean(packets)
+
+
+def test_a_link_without_a_row_carried_nothing_in_sweeps(seldom):
+    swept = lh.Sweep.load(seldom / "sweep")
+    here, elsewhere = (row for row in swept.means("links") if row["link"] == BACK)
+    assert _counts_of(here) == COUNTED
+    assert {*_counts_of(elsewhere).values()} == {0}
+    packets = [[row["packets"] for row in swept.links if row["link"] == BACK and row["seed"] == n] for n in (1, 2, 3)]
+    assert here["packets"].mean == np.mean([sum(one) for one in packets])
+    mean = swept.means("links", by=(), metrics=["packets"])[0]["packets"]
+    there = next(row for row in swept.means("links") if row["link"] == THERE)
+    assert mean.mean == pytest.approx((here["packets"].mean + there["packets"].mean) / 2)
+
+
+def test_a_link_without_a_row_carried_nothing_in_comparisons(seldom):
+    found = lh.compare(seldom / "runs", seldom / "all").rows("links")
+    rows = {row["metric"]: row for row in found if row["link"] == BACK}
+    assert rows["packets"]["difference"].n == 3 and rows["packets"]["difference"].mean > 0
+    assert "queue_ms_p50" not in rows

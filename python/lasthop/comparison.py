@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import files
-from lasthop.results import COUNTS, Result, Table, read_table
+from lasthop.results import COUNTS, Result, Table, counts_as_0, read_table
 from lasthop.stats import Estimate, estimate, mean, welch
+from lasthop.things import THINGS
 
 __all__ = ["MEANS", "Comparison", "Stored", "compare", "differing"]
 
@@ -132,8 +133,8 @@ class Comparison:
 
         With seeds in both all three are an :class:`~lasthop.stats.Estimate` over pairs of equal seeds, of those with a
         value in both, and seeds of one alone are left out: samples that share some are not independent, as two
-        samples have to be. Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an
-        absent row means 0 packets.
+        samples have to be. Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` and
+        ``links`` the counts of a thing are 0 in runs without a row of it.
         """
         parts = self._things(table)
         found = []
@@ -187,7 +188,7 @@ class Comparison:
         if table not in self._read:
             parts = self._by_thing(self.one, table), self._by_thing(self.other, table)
             if table in COUNTS:
-                self._count_nothing(parts)
+                self._count_nothing(table, parts)
             self._read[table] = parts
         return self._read[table]
 
@@ -232,19 +233,28 @@ class Comparison:
         """The keys that either varies."""
         return {*self.one.vary, *self.other.vary}
 
-    def _count_nothing(self, parts: tuple[Things, Things]) -> None:
-        """Adds zeros to ``drops`` for what a run did not drop, but none for flows and points that it does not have."""
-        flows = [{self._of(thing, "flow") for thing in part} for part in self._things("flows")]
-        points = [{self._of(thing) for thing in part} for part in self._things("flows")]
+    def _count_nothing(self, table: str, parts: tuple[Things, Things]) -> None:
+        """Adds zeros for what did not happen in a run, but none for things that a result does not have."""
         for thing, part in [item for each in parts for item in each.items()]:
-            zeros = dict.fromkeys(next(iter(part.values())), 0)
-            named = any(self._of(thing, "flow") in each for each in flows)
+            values = {name: [row[name] for row in part.values()] for name in next(iter(part.values()))}
+            zeros = {name: 0 if counts_as_0(table, name, its) else None for name, its in values.items()}
             for place, stored in enumerate((self.one, self.other)):
-                # Some drops are of no flow in the table, such as those of signalling.
-                there = self._of(thing, "flow") in flows[place] if named else self._of(thing) in points[place]
-                if there:
+                if thing in parts[place] or ("flow" in THINGS[table] and self._may_have(place, thing)):
                     kept = parts[place].setdefault(thing, {})
                     kept.update({seed: zeros for seed in stored.seeds if seed not in kept})
+
+    def _may_have(self, place: int, thing: Thing) -> bool:
+        """Whether a result has the flow of a thing, or its point if it is of no flow."""
+        flow = self._of(thing, "flow")
+        if any(flow in each for each in self._flows):
+            return flow in self._flows[place]
+        # Some drops are of no flow in the table, such as those of signalling.
+        return self._of(thing) in {self._of(each) for each in self._flows[place]}
+
+    @cached_property
+    def _flows(self) -> list[set[Thing]]:
+        """The flows of either, each with its point."""
+        return [{self._of(thing, "flow") for thing in part} for part in self._things("flows")]
 
     def _of(self, thing: Thing, *names: str) -> Thing:
         """The point of a thing, and further ones of its names."""

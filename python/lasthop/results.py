@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ __all__ = [
     "Table",
     "TableWriter",
     "coded",
+    "counts_as_0",
     "numbers",
     "plain",
     "texts",
@@ -37,8 +38,12 @@ __all__ = [
 #: The formats that tables can be saved in.
 FORMATS = ("parquet", "csv")
 
-#: Tables of counts: what did not happen in a run has no row there, and counts as none.
-COUNTS = ("drops",)
+#: Tables in which what did not happen in a run has no row: no drop, or a packet over a link between satellites. These
+#: columns count as 0 then; others, such as quantiles of queues, are missing.
+COUNTS: Mapping[str, tuple[str, ...]] = {
+    "drops": ("packets", "bytes"),
+    "links": ("utilisation_pct", "packets", "bytes", "drops", "marks"),
+}
 
 #: Quantities of `series` that are a mean over the interval since the sample before. Other rates, such as
 #: `encoder_kbps`, are as they are at their time.
@@ -52,6 +57,11 @@ _RUNNERS = ("lasthop run", "lasthop live")
 SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus", "reset_pdus")
 
 Format = Literal["parquet", "csv"]
+
+
+def counts_as_0(table: str, metric: str, values: Iterable[object]) -> bool:
+    """Whether a metric is 0 in runs without a row of a thing, which has these ``values`` in others."""
+    return metric in COUNTS.get(table, ()) and any(value is not None for value in values)
 
 
 class Table:

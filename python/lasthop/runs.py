@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop import _core, files, recorded
 from lasthop.errors import ScenarioError
-from lasthop.results import COUNTS, Format, Result, Table, result, save_tables, type_name
+from lasthop.results import Format, Result, Table, counts_as_0, result, save_tables, type_name
 from lasthop.scenario import Scenario, load
 from lasthop.stats import estimate, mean, number, waited
 from lasthop.things import metrics_of, things_of
@@ -223,7 +223,7 @@ class Replications:
         """A row for each thing in a table, with the :class:`Estimate` of each number over the runs.
 
         By the rule of ``Sweep.means``: the same columns name things, and several rows of a run that are one thing
-        count by their mean.
+        count by their mean. Where a thing has no row in a run its counts are 0, in ``drops`` and ``links``.
         """
         names = things_of(name)
         types = {field.name: type_name(field.type) for field in getattr(self.runs[0], name).to_arrow().schema}
@@ -235,10 +235,11 @@ class Replications:
         found = []
         for runs in things.values():
             (first, *_), *_ = runs.values()
-            absent = [0] * (len(self) - len(runs)) if name in COUNTS else []
+            there = {metric: [mean(row[metric] for row in rows) for rows in runs.values()] for metric in metrics}
+            absent = [0] * (len(self) - len(runs))
             means = {
-                metric: estimate([*(mean(row[metric] for row in rows) for rows in runs.values()), *absent])
-                for metric in metrics
+                metric: estimate([*values, *(absent if counts_as_0(name, metric, values) else [])])
+                for metric, values in there.items()
             }
             told = [column for column, kind in types.items() if column in means or kind == "string"]
             found.append({column: means.get(column, first[column]) for column in told})

@@ -32,8 +32,9 @@ class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
-    their mean; by their sum if ``total``. In a table of counts what has no row is none; ``flows`` says for each flow
-    at which points it is, since elsewhere there is nothing to count. ``finest`` are all names that things may have.
+    their mean; by their sum if ``total``. The metrics ``absent`` are 0 in a run without a row of a thing, at points that
+    have that thing: ``flows`` says for each flow at which points it is; of others there is a row with some seed.
+    ``finest`` are all names that things may have.
     """
 
     def __init__(
@@ -45,12 +46,13 @@ class Grid:
         things: Sequence[str],
         *,
         total: bool = False,
+        absent: Sequence[str] = (),
         flows: Mapping[str, Array] | None = None,
         finest: Sequence[str] = (),
     ) -> None:
         import numpy as np
 
-        self._total, self._flows = total, flows
+        self._total, self._absent, self._flows = total, absent, flows
         self._path, self._types, self._vary = path, types, vary
         self._names = {*vary.keys, "seed", *things}
         columns = self._read([*vary.keys, "seed", *things])
@@ -61,20 +63,42 @@ class Grid:
         point = vary.points_of({key: columns.column(key) for key in vary.keys})
         self._shape = (vary.points, len(self.things), len(seeds))
         self._cells = np.ravel_multi_index((point, thing, seed), self._shape)
-        self._parts = self._parts_of(thing, finest) if flows is not None and not total else None
+        self._parts = self._parts_of(thing, finest) if absent and not total else None
 
-    def _parts_of(self, thing: Array, finest: Sequence[str]) -> Array | None:
-        """How many things each consists of at each point, where several have rows without names of their own."""
+    def _parts_of(self, thing: Array, finest: Sequence[str]) -> tuple[list[dict[str, str]], Array, Array] | None:
+        """What things consist of, where several have rows without names of their own.
+
+        That is all names of each part, which part each row is, and which thing each part is in.
+        """
         import numpy as np
 
         if not {*finest} - self._names:
             return None
         distinct, part = _distinct(self._read(finest))
-        parts = np.zeros(self._shape[:2])
-        for one, row in zip(distinct, np.unique(part, return_index=True)[1], strict=True):
-            # Some drops are of no flow in the table, such as those of signalling.
-            parts[:, thing[row]] += (self._flows or {}).get(one.get("flow", ""), np.ones(len(parts), bool))
-        return parts[..., None]
+        return distinct, part, thing[np.unique(part, return_index=True)[1]]
+
+    def _how_many(self, there: Array) -> Array | None:
+        """Of how many parts each thing consists at each point, with rows that are ``there``; `None` if it is one."""
+        import numpy as np
+
+        if self._parts is None:
+            return None
+        distinct, part, thing = self._parts
+        points = self._cells // (self._shape[1] * self._shape[2])
+        found = np.bincount(points[there] * len(distinct) + part[there], minlength=self._shape[0] * len(distinct)) > 0
+        counts = np.zeros(self._shape[:2])
+        for place, (one, seen) in enumerate(zip(distinct, found.reshape(-1, len(distinct)).T, strict=True)):
+            counts[:, thing[place]] += self._may_have(one, seen)
+        return counts[..., None]
+
+    def _may_have(self, thing: Mapping[str, str], seen: Array) -> Array:
+        """At which points there is a thing, of which there are rows at those where it was ``seen``."""
+        import numpy as np
+
+        if self._flows is None:
+            return seen
+        # Some drops are of no flow in the table, such as those of signalling.
+        return self._flows.get(thing.get("flow", ""), np.ones(len(seen), bool))
 
     def _read(self, columns: Sequence[str]) -> pa.Table:
         return read_table(self._path, columns, self._types).to_arrow()
@@ -101,17 +125,25 @@ class Grid:
         there = ~np.isnan(column)
         size = int(np.prod(self._shape))
         counts = np.bincount(self._cells[there], minlength=size)
-        sums = np.bincount(self._cells[there], column[there], minlength=size)
+        sums = np.bincount(self._cells[there], column[there], minlength=size).reshape(self._shape)
         with np.errstate(invalid="ignore"):
-            means = (sums / counts).reshape(self._shape)
-            if self._parts is not None:
-                return sums.reshape(self._shape) / self._parts
-        if self._flows is not None:
-            for place, thing in enumerate(self.things):
-                # Some drops are of no flow in the table, such as those of signalling.
-                there = self._flows.get(thing.get("flow", ""), slice(None))
-                means[there, place] = np.nan_to_num(means[there, place], nan=0.0)
-        return np.where(np.isnan(means), means, sums.reshape(self._shape)) if self._total else means
+            means = sums / counts.reshape(self._shape)
+            if metric in self._absent:
+                parts = self._how_many(there)
+                if parts is not None:
+                    return sums / parts
+                self._count_nothing(means)
+        return np.where(np.isnan(means), means, sums) if self._total else means
+
+    def _count_nothing(self, means: Array) -> None:
+        """Makes 0 of what is missing because there is no row."""
+        import numpy as np
+
+        rows = np.bincount(self._cells, minlength=means.size).reshape(self._shape)
+        for place, thing in enumerate(self.things):
+            seen = np.isfinite(means[:, place]).any(axis=-1)
+            there = self._may_have(thing, seen)[:, None] & (rows[:, place] == 0)
+            means[:, place][there] = 0.0
 
     def counts(self, metric: str | None = None) -> Array:
         """How many rows there are, or how many with a value of a metric, by point, thing and seed."""

@@ -248,9 +248,12 @@ class Sweep:
         for name in chosen:
             if columns.get(name) != "string":
                 raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(known)}")
-        flows = self._flows if table in COUNTS else None
+        absent = COUNTS.get(table, ())
+        flows = self._flows if absent and "flow" in known else None
         path = self.folder / self.files[table]
-        return Grid(path, columns, self._vary, self.seeds, chosen, total=total, flows=flows, finest=known)
+        return Grid(
+            path, columns, self._vary, self.seeds, chosen, total=total, absent=absent, flows=flows, finest=known
+        )
 
     @cached_property
     def _flows(self) -> Mapping[str, Any]:
