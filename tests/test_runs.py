@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import BUSY, ROOT, stopped
-from lasthop.results import SENT_PDUS, type_name
+from lasthop.results import SENT_PDUS, begin, type_name
 from lasthop.stats import number
 
 
@@ -53,6 +53,40 @@ def test_objects_show_themselves(scenario, result):
     assert "<table>" in result._repr_html_()
     assert "<table>" in result.flows._repr_html_()
     assert "<table>" in scenario._repr_html_()
+
+
+def test_names_are_text_in_a_notebook(scenario):
+    """That of a scenario from data is `<data>`."""
+    result = lh.run(scenario.with_(name="<data>"))
+    for shown in (result, lh.analyze(result)):
+        assert "<p>&lt;data&gt; · " in shown._repr_html_() and "<data>" not in shown._repr_html_()
+
+
+@pytest.mark.parametrize("again", ["run", "analyze"])
+def test_tables_of_an_earlier_result_go(result, scenario, tmp_path, again):
+    result.save(tmp_path)
+    (tmp_path / "thesis.parquet").write_text("years of work")
+    later = lh.run(scenario.with_({"record.series": None})) if again == "run" else lh.analyze(result)
+    later.save(tmp_path, "csv", force=True)
+    kept = {f"{name}.csv" for name in later.tables}
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, "manifest.json", "thesis.parquet"}
+
+
+def test_tables_that_a_manifest_says_to_lie_elsewhere_stay(result, tmp_path):
+    thesis, out = tmp_path / "thesis.tex", tmp_path / "out"
+    thesis.write_text("years of work")
+    result.save(out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["tables"] = {"flows": "../thesis.tex", "links": str(thesis), "drops": 1, "series": ".."}
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    result.save(out)
+    assert thesis.read_text() == "years of work" and lh.Result.load(out).flows == result.flows
+
+
+def test_a_live_run_begins_without_tables(result, tmp_path):
+    result.save(tmp_path)
+    begin(tmp_path, made_by="lasthop live")
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
 
 
 def test_recording_does_not_change_the_trajectory(scenario, result):

@@ -723,6 +723,12 @@ def test_other_peoples_folders_are_left_alone(quick, lasthop):
     assert (lasthop.folder / "mine" / "thesis.tex").read_text() == "years of work"
 
 
+def test_a_sweep_by_force_takes_the_tables_of_a_run_away(tmp_path):
+    lh.run(lh.load(QUICK).with_({"record.series": "100 ms"})).save(tmp_path)
+    swept = lh.sweep(QUICK, vary=VARY, seeds=1, folder=tmp_path, force=True)
+    assert {path.name for path in tmp_path.iterdir()} == {*swept.files.values(), "manifest.json"}
+
+
 def test_a_folder_called_runs_keeps_its_other_files(tmp_path):
     """The journals lie in a folder of this name, which may be there already."""
     mine = tmp_path / "runs"

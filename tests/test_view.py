@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 
+import click
 import lasthop as lh
 import numpy as np
 import pytest
 from browser import accessible, needs_browser, opened
 from conftest import ROOT
 from lasthop import view
+from lasthop.cli.view import view as command
+from lasthop.files import OutputRefused
 from lasthop.view.legs import legs
 from lasthop.view.times import seconds
 
@@ -224,6 +227,29 @@ def test_the_command(lasthop, tmp_path):
         assert "the run has 2 s" in lasthop("view", "kept", *words, code=2).stderr
     assert lasthop("view", "kept").stderr == "wrote kept/view.html\n"
     assert "--force" in lasthop("view", "kept", "-o", "kept/view.html", code=2).stderr
+
+
+def test_a_folder_with_a_replay_alone_takes_results(lasthop, busy):
+    lasthop("view", busy, "--to", "1", "-q")
+    lasthop("run", busy, "-o", "out/busy")
+    assert (lasthop.folder / "out" / "busy" / "view.html").exists()
+    assert lh.Result.load(lasthop.folder / "out" / "busy").name == "busy"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-o", "there.html"], "there.html exists"),
+        (["--from", "10"], "the run has 10 s"),
+        (["--from", "2", "--to", "1"], "nothing to show from 2 s to 1 s"),
+    ],
+)
+def test_what_makes_no_page_is_said_before_the_run(busy, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.html").touch()
+    monkeypatch.setattr("lasthop.runs.run", lambda *_, **__: pytest.fail("it ran"))
+    with pytest.raises((click.UsageError, OutputRefused), match=said):
+        command.main([str(busy), *words], standalone_mode=False)
 
 
 @needs_browser

@@ -27,6 +27,7 @@ from lasthop import __version__
 
 __all__ = [
     "MANIFEST",
+    "VIEW",
     "Log",
     "OutputRefused",
     "abandon",
@@ -41,12 +42,16 @@ __all__ = [
     "refuse_to_replace",
     "remove",
     "settle",
+    "tables_of",
     "text_of",
     "whole",
     "write_new",
 ]
 
 MANIFEST = "manifest.json"
+
+#: The replay of a run, which `lasthop view` may write before there are results.
+VIEW = "view.html"
 
 #: Seconds between two waits for the disk.
 SETTLE_S = 1.0
@@ -258,7 +263,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
     """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps all others out.
 
     Others are other processes, and other threads of this one. Those that share it do so with each other. Files that
-    killed processes had only begun count as nothing, and go.
+    killed processes had only begun count as nothing, and go. A replay counts as nothing, and stays.
     """
     if str(folder) != text_of(folder):
         # Arrow, for one, writes to no other.
@@ -268,7 +273,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
     folder.mkdir(parents=True, exist_ok=True)
     with _held(folder, shared=shared) as first:
         drafts = {path for path in folder.iterdir() if _is_draft(path)}
-        if not force and any(path not in drafts for path in folder.iterdir()):
+        if not force and any(path not in drafts and path.name != VIEW for path in folder.iterdir()):
             try:
                 owner = manifest(folder).get("made_by")
             except ValueError:
@@ -388,6 +393,15 @@ def manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError(f"{path} is not a manifest of lasthop")
     return document
+
+
+def tables_of(folder: Path) -> list[Path]:
+    """The files of the tables that the manifest of a folder lists, in that folder whatever it says; none without."""
+    try:
+        tables = manifest(folder).get("tables")
+    except ValueError:
+        return []
+    return [folder / Path(str(file)).name for file in tables.values()] if isinstance(tables, dict) else []
 
 
 def provenance() -> dict[str, str]:

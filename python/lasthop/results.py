@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -241,8 +241,10 @@ class Result:
         return run_text(self)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         parts = "".join(f"<h4>{name}</h4>{self.tables[name]._repr_html_()}" for name in ("flows", "links"))
-        return f"<p>{self.heading()}</p>{parts}"
+        return f"<p>{escape(self.heading())}</p>{parts}"
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
@@ -340,7 +342,10 @@ def save_tables(
     made_by: str,
     force: bool = False,
 ) -> list[Path]:
-    """Writes tables and a manifest that says what made them; each file appears whole or not at all."""
+    """Writes tables and a manifest that says what made them; each file appears whole or not at all.
+
+    Tables of an earlier result in the folder go.
+    """
     if format not in FORMATS:
         raise ValueError(f"the format {format!r} is not known: write {' or '.join(map(repr, FORMATS))}")
     paths = {name: Path(folder) / f"{name}.{format}" for name in tables}
@@ -350,11 +355,13 @@ def save_tables(
     }
     document = {**owner, **manifest, "tables": {name: path.name for name, path in paths.items()}, "columns": columns}
     with files.claimed(Path(folder), made_by=made_by, force=force) as folder:
+        former = {*files.tables_of(folder)} - {*paths.values()}
         with ExitStack() as drafts:
             for name, path in paths.items():
                 _fill(drafts.enter_context(files.whole(path)), tables[name], said_of(document))
             # All is written. While it takes its place there is no result, rather than parts of two.
             _say(folder, owner)
+        _remove(former)
         _say(folder, document)
     return [*paths.values(), folder / files.MANIFEST]
 
@@ -366,8 +373,17 @@ def said_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin(folder: Path, *, made_by: str) -> None:
-    """Says what is going to write into a folder, before there are tables."""
+    """Says what is going to write into a folder, before there are tables. Those of an earlier result go."""
+    former = files.tables_of(folder)
     _say(folder, {"made_by": made_by, **files.provenance()})
+    _remove(former)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    """Removes files, as far as the system lets us."""
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _say(folder: Path, document: Mapping[str, Any]) -> None:

@@ -118,7 +118,9 @@ class Analysis:
         return analysis_text(self)
 
     def _repr_html_(self) -> str:
-        return f"<p>{self.heading()}</p>{self.totals._repr_html_()}{self.connections._repr_html_()}"
+        from html import escape
+
+        return f"<p>{escape(self.heading())}</p>{self.totals._repr_html_()}{self.connections._repr_html_()}"
 
     def heading(self) -> str:
         """One line: what was looked at, over what time."""

@@ -39,18 +39,22 @@ def view(
     from lasthop import files, runs, view
     from lasthop.results import Result
 
+    files.refuse_to_replace(output, force=force)
     if source.is_dir():
         try:
             result = _live(source) if (source / "live.json").exists() and seed is None else Result.load(source, seed)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
-        path = output or source / "view.html"
+        path = output or source / files.VIEW
     else:
         scenario = view.recording(common.scenario(source))
-        path = output or Path("out") / files.folder_name(scenario.name) / "view.html"
+        try:
+            view.end_of_part(scenario.duration_s, begin, end)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        path = output or Path("out") / files.folder_name(scenario.name) / files.VIEW
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, seed=seed, progress=progress)
-    files.refuse_to_replace(output, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         common.written([view.write_view(result, path, begin=begin, end=end)], quiet=quiet)

@@ -217,14 +217,10 @@ def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: b
 
 
 def _clear(folder: Path) -> None:
-    """Removes what another sweep left, its manifest last: until then it says whose the rest is."""
-    try:
-        tables = _manifest(folder).get("tables", {}).values()
-    except ValueError:
-        tables = ()
+    """Removes what another result left, its manifest last: until then it says whose the rest is."""
     journal.clear(folder)
-    for file in tables:
-        (folder / Path(file).name).unlink(missing_ok=True)
+    for table in files.tables_of(folder):
+        table.unlink(missing_ok=True)
     (folder / files.MANIFEST).unlink(missing_ok=True)
 
 

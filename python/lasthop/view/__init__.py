@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lasthop.results import Result
     from lasthop.scenario import Scenario
 
-__all__ = ["recording", "write_view"]
+__all__ = ["end_of_part", "recording", "write_view"]
 
 #: The most hops that a page holds.
 MOST = 200_000
@@ -58,9 +58,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
         raise ValueError(
             "the run has no hops of packets: record them (record.hops = true), or `lasthop view` the scenario"
         )
-    end = result.simulated_s if end is None else min(end, result.simulated_s)
-    if not 0 <= begin < end:
-        raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {result.simulated_s:g} s")
+    end = end_of_part(result.simulated_s, begin, end)
     scenario = of_result(result.scenario_text, origin=result.name)
     links = _links(scenario.to_dict())
     flows = result.flows["flow"].tolist()
@@ -82,6 +80,14 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
     }
     text = page.render("view/view.html.j2", told=told, name=result.name, seed=result.seed, cut=cut, count=len(way.left))
     return page.write(text, Path(path))
+
+
+def end_of_part(simulated_s: float, begin: float, end: float | None) -> float:
+    """Where a part of a run of this length ends. Raises ValueError if there is nothing in it."""
+    end = simulated_s if end is None else min(end, simulated_s)
+    if not 0 <= begin < end:
+        raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {simulated_s:g} s")
+    return end
 
 
 def _links(scenario: dict[str, Any]) -> list[tuple[str, str]]:
