@@ -196,6 +196,25 @@ def test_two_results_of_a_study(lasthop, tmp_path):
     assert "holds no claims" in lasthop("compare", "quick", "full", code=2).stderr
 
 
+def test_folders_of_one_name_are_told_apart_by_their_paths(lasthop, stored, tmp_path):
+    for name in ("near", "far"):
+        shutil.copytree(stored / name, tmp_path / name / "out")
+    said = lasthop("compare", "near/out", "far/out").stdout
+    assert "flows, far/out − near/out: " in said and said.startswith("differs in        near/out  far/out\n")
+    lasthop.folder = tmp_path / "near" / "out"
+    assert "flows, far − out: " in lasthop("compare", ".", stored / "far").stdout
+
+
+def test_results_of_a_study_in_folders_of_one_name(lasthop, tmp_path):
+    claim = {"id": "A", "statement": "statement", "paper": "1", "ours": "1.0 ±0.1", "verdict": "reproduced"}
+    for name in ("one", "other"):
+        (tmp_path / name / "out").mkdir(parents=True)
+        document = {"study": "stub", "mode": "quick", "claims": [{**claim, "ours": name}]}
+        (tmp_path / name / "out" / "claims.json").write_text(json.dumps(document))
+    said = lasthop("compare", "one/out", "other/out").stdout
+    assert said.startswith("stub · one/out: quick · other/out: quick\n")
+
+
 def run_of(text, folder, **changes):
     lh.run(lh.load(text).with_(changes)).save(folder)
     return folder

@@ -11,6 +11,7 @@ import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import ROOT
 from lasthop import _core, plot, sweeps
 from lasthop.cli.sweep import values
 from lasthop.results import Table, write_table
@@ -130,6 +131,14 @@ def test_a_line_is_named_at_its_last_point_with_a_value():
     ends = {text.get_text(): text.xy for text in axes.texts}
     assert {name: x for name, (x, _) in ends.items()} == {"download": 500.0, "late": 40.0}
     assert np.isfinite([y for _, y in ends.values()]).all() and not faults(axes.figure)
+
+
+def test_receivers_of_one_flow_have_names_of_their_own():
+    scenario = lh.load(ROOT / "examples" / "mbms.toml")
+    swept = lh.sweep(scenario, vary={"duration": ["4 s", "5 s"]})
+    named = [container.get_label() for container in plot.across(swept, "received_packets").containers]
+    assert len({*named}) == len(named) == len({(row["flow"], row["to"]) for row in swept.flows})
+    assert any("ue[0]" in name for name in named)
 
 
 @pytest.mark.parametrize("count", [2, 24])

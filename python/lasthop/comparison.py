@@ -109,6 +109,11 @@ class Comparison:
     one: Stored
     other: Stored
 
+    @property
+    def names(self) -> list[str]:
+        """What the two are called."""
+        return files.names_of([self.one.folder, self.other.folder])
+
     @cached_property
     def scenario(self) -> list[tuple[str, Any, Any]]:
         """What differs in the scenarios: the place, what the one says, what the other says. `None`: nothing.
@@ -173,13 +178,12 @@ class Comparison:
         from lasthop import plot
 
         runs = {}
-        for place, stored in enumerate((self.one, self.other)):
+        for place, (name, stored) in enumerate(zip(self.names, (self.one, self.other), strict=True)):
             if stored.vary or len(stored.seeds) > 1:
                 way = "" if stored.vary else f": lasthop plot {self.one.folder} {self.other.folder} --seed N -o DIR"
                 raise ValueError(f"{stored.folder} holds more than one run; a picture over time is of one{way}")
             if "series" not in stored.manifest["tables"]:
                 raise ValueError(f"{stored.folder} holds no series: record them (record.series)")
-            name = stored.folder.name
             runs[name if name not in runs else f"{name} {place + 1}"] = Result.load(stored.folder)
         return plot.standard(runs, folder)
 

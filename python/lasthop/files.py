@@ -38,6 +38,7 @@ __all__ = [
     "json_text",
     "manifest",
     "named",
+    "names_of",
     "provenance",
     "refuse_to_replace",
     "remove",
@@ -93,6 +94,12 @@ def text_of(path: str | Path) -> str:
 def folder_name(name: str) -> str:
     """A name as that of a folder: in the folder where it is made, and nowhere else."""
     return re.sub(r"[^\w .,+=()\[\]-]", "-", name).strip(". ") or "scenario"
+
+
+def names_of(folders: Sequence[Path]) -> list[str]:
+    """What to call folders beside each other: by the last parts of their paths, or by these if two end alike."""
+    names = [folder.resolve().name for folder in folders]
+    return names if len({*names}) == len(names) else [str(folder) for folder in folders]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from lasthop.comparison import MEANS
 from lasthop.stats import number
 from lasthop.sweeps.vary import label
 from lasthop.text import CELLS, FLOWS, LINKS, cell_text, page
+from lasthop.things import telling
 
 if TYPE_CHECKING:
     from lasthop.comparison import Comparison
@@ -26,9 +27,9 @@ MOST_ALONE = 8
 
 def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool = False) -> str:
     """What `lasthop compare` prints: what differs in scenarios, and in the numbers that a run shows, or in all."""
-    one, other = comparison.one, comparison.other
+    one, other = comparison.names
     said = [[at, _written(mine), _written(theirs)] for at, mine, theirs in comparison.scenario]
-    scenario = aligned(["differs in", one.folder.name, other.folder.name], said) if said else "the same scenario"
+    scenario = aligned(["differs in", one, other], said) if said else "the same scenario"
     rows, alone = comparison.rows(table), _alone(comparison, table)
     if not comparison.in_both(table):
         return page(scenario, [_nothing(comparison, table) if alone else f"{table} has no rows in either", alone])
@@ -44,8 +45,8 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     rows = shown or rows
     seeds = _seeds(comparison, [row["difference"].n for row in rows])
     things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
-    things = _telling(things, rows)
-    heads = [*things, "metric", one.folder.name, other.folder.name, "difference"]
+    things = telling(things, rows)
+    heads = [*things, "metric", one, other, "difference"]
     lines = [
         [
             *(cell_text(row[name]) for name in things),
@@ -58,7 +59,7 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     body = aligned(heads, lines, keys=len(things) + 1) + (f"\n… and {number(more)} more" if more > 0 else "")
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
     means = f", means over {MEANS[table]}" if table in MEANS else ""
-    return page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
+    return page(scenario, [f"{table}{means}, {other} − {one}: {seeds}", body, note, alone])
 
 
 def _seeds(comparison: Comparison, counts: Sequence[int]) -> str:
@@ -73,8 +74,8 @@ def _left_out(comparison: Comparison) -> str:
     """How many seeds of each are not compared, since the other has others beside those that both have."""
     if not comparison.shared:
         return ""
-    alone = [(each, len(each.seeds) - len(comparison.shared)) for each in (comparison.one, comparison.other)]
-    said = " and ".join(f"{number(more)} of {each.folder.name}" for each, more in alone if more)
+    alone = [len(each.seeds) - len(comparison.shared) for each in (comparison.one, comparison.other)]
+    said = " and ".join(f"{number(more)} of {name}" for name, more in zip(comparison.names, alone, strict=True) if more)
     return f"left out are seeds of one alone, {said}" if said else ""
 
 
@@ -85,18 +86,13 @@ def _pairs(counts: Sequence[int]) -> str:
     return said if least == most else f"{least} to {said}"
 
 
-def _telling(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names that tell rows apart: no name that follows from those before it."""
-    kinds = [len({tuple(row.get(name) for name in names[:n]) for row in rows}) for n in range(len(names) + 1)]
-    return [name for n, name in enumerate(names) if kinds[n + 1] > kinds[n]]
-
-
 def _nothing(comparison: Comparison, table: str) -> str:
     """That nothing can be compared, and why."""
     one, other = comparison.one, comparison.other
     if {*one.vary} == {*other.vary}:
         return f"nothing can be compared: no row of {table} stands in both"
-    varied = [f"{each.folder.name} varies {', '.join(each.vary) or 'nothing'}" for each in (one, other)]
+    both = zip(comparison.names, (one, other), strict=True)
+    varied = [f"{name} varies {', '.join(each.vary) or 'nothing'}" for name, each in both]
     return f"nothing can be compared: {', '.join(varied)}"
 
 
@@ -104,14 +100,14 @@ def _alone(comparison: Comparison, table: str) -> str:
     """A line for each of two results that has what the other has not."""
     parts = comparison.only(table)
     things = [thing for part in parts for thing in part]
-    names = _telling([*dict.fromkeys(name for thing in things for name in thing)], [*things, {}])
+    names = telling([*dict.fromkeys(name for thing in things for name in thing)], [*things, {}])
     # The point comes first.
     names.sort(key=lambda name: name not in comparison.one.vary and name not in comparison.other.vary)
     lines = []
-    for stored, part in zip((comparison.one, comparison.other), parts, strict=True):
+    for called, part in zip(comparison.names, parts, strict=True):
         said = [", ".join(f"{name} {label(thing[name])}" for name in names if name in thing) for thing in part]
         more = f"; and {number(len(said) - MOST_ALONE)} more" if len(said) > MOST_ALONE else ""
-        lines += [fitted(f"only in {stored.folder.name}: {'; '.join(said[:MOST_ALONE])}{more}")] if said else []
+        lines += [fitted(f"only in {called}: {'; '.join(said[:MOST_ALONE])}{more}")] if said else []
     return "\n".join(lines)
 
 

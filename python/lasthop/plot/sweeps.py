@@ -23,6 +23,7 @@ from lasthop.plot.style import (
     save_all,
     unlike,
 )
+from lasthop.things import telling
 from lasthop.units import FAMILIES
 
 if TYPE_CHECKING:
@@ -87,11 +88,12 @@ def across(
     lines = [(start, place) for start, place in lines if not _missing(mean[points[start], place])]
     # Words have no distance that a line could cross; what stands at the same one stands side by side.
     beside = 0.0 if axis else min(BESIDE, BREADTH / max(1, len(lines) - 1))
+    names = telling([*grid.things[0]], grid.things) if lines else []
     looks = _looks(["" if transports is None else str(transports[line]) for line in lines])
     for start, place in lines:
         y, error = mean[points[start], place], half[points[start], place]
         others = [words(value) for other, value in sweep.points[start].items() if other != key]
-        name = ", ".join([*([next(iter(grid.things[place].values()))] if len(grid.things) > 1 else []), *others])
+        name = ", ".join([*(grid.things[place][one] for one in names if grid.things[place][one]), *others])
         across = [x[one] + beside * len(ends) for one in order]
         style = looks[len(ends)] if axis else {**looks[len(ends)], "linestyle": "none"}
         marker = _marker(style, len(ends), used)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop import files
 from lasthop.comparison import Stored, compare
 from lasthop.report import page
 from lasthop.results import Result
@@ -77,12 +78,11 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
 
 
 def _named(stored: Sequence[Stored]) -> Mapping[str, Result]:
-    """The first run of each folder, by the folder's name."""
+    """The first run of each folder, by what the folder is called."""
     places = [one.folder.resolve() for one in stored]
     if twice := [str(one.folder) for one in stored if places.count(one.folder.resolve()) > 1]:
         raise ValueError(f"{twice[0]} is named twice")
-    names = [place.name for place in places]
-    names = names if len({*names}) == len(names) else [str(one.folder) for one in stored]
+    names = files.names_of([one.folder for one in stored])
     return {name: Result.load(one.folder, one.seeds[0]) for name, one in zip(names, stored, strict=True)}
 
 

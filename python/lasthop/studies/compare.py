@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.columns import aligned, fitted
+from lasthop.files import names_of
 from lasthop.stats import number
 
 __all__ = ["claims_differ", "claims_text", "is_study"]
@@ -47,7 +48,8 @@ def claims_text(one: Path, other: Path, *, every: bool = False) -> str:
     """What `lasthop compare` prints of two results of a study: the claims that differ, or all."""
     rows = claims_differ(one, other)
     first, second = _read(one), _read(other)
-    heading = f"{first['study']} · {one.name}: {first['mode']} · {other.name}: {second['mode']}"
+    names = names_of([one, other])
+    heading = f"{first['study']} · {names[0]}: {first['mode']} · {names[1]}: {second['mode']}"
     turned = sum(row["one_verdict"] != row["other_verdict"] for row in rows)
     differ = [row for row in rows if row["differs"]]
     counted = (
@@ -56,7 +58,7 @@ def claims_text(one: Path, other: Path, *, every: bool = False) -> str:
     )
     shown = rows if every else differ
     table = aligned(
-        ["claim", "statement", "paper", one.name, other.name, "verdict"],
+        ["claim", "statement", "paper", *names, "verdict"],
         [
             [
                 row["claim"],
