@@ -215,6 +215,13 @@ def test_results_of_a_study_in_folders_of_one_name(lasthop, tmp_path):
     assert said.startswith("stub · one/out: quick · other/out: quick\n")
 
 
+def test_without_differences_the_table_has_its_columns(stored):
+    some, none = (lh.compare(stored / "near", stored / name).table("flows") for name in ("far", "near"))
+    assert len(none) == 0 and none.columns == some.columns
+    assert none.to_arrow().schema == some.to_arrow().schema
+    assert {"metric", "one", "other", "difference", "low", "high", "n"} < {*none.columns}
+
+
 def run_of(text, folder, **changes):
     lh.run(lh.load(text).with_(changes)).save(folder)
     return folder

@@ -39,6 +39,12 @@ def test_tables_are_attributes_and_arrow(result):
     assert len(result.packets.where(event="dropped")) > 0
 
 
+def test_rows_are_chosen_by_what_is_missing(result):
+    rows = result.flows.where(rtt_ms_p50=None)
+    assert rows["flow"].tolist() == [row["flow"] for row in result.flows if row["rtt_ms_p50"] is None] == ["call"]
+    assert not len(result.flows.where(rtt_ms_p50=None, flow="file"))
+
+
 def test_missing_tables_say_how_to_get_them():
     bare = lh.run(lh.load(BUSY.split("[record]")[0]))
     with pytest.raises(AttributeError, match=r"record\.series"):

@@ -133,6 +133,29 @@ def test_a_line_is_named_at_its_last_point_with_a_value():
     assert np.isfinite([y for _, y in ends.values()]).all() and not faults(axes.figure)
 
 
+def test_pairs_of_a_sweep_of_one_point_have_their_columns(delays):
+    one = lh.sweep(LINK, vary={"link.radio.delay": ["20 ms"]}, seeds=2)
+    for by in (None, ()):
+        some, none = (swept.paired("goodput_kbps", by=by).to_arrow() for swept in (delays, one))
+        assert none.num_rows == 0 < some.num_rows and none.schema == some.schema
+
+
+@pytest.mark.parametrize(
+    ("words", "left_out"),
+    [
+        (["busy.toml"], "FILE"),
+        (["--vary", "link.radio.delay=1 ms"], "--vary"),
+        (["--seeds", "3"], "--seeds"),
+        (["--format", "csv"], "--format"),
+        (["--shard", "0/2"], "--shard"),
+        (["--force"], "--force"),
+    ],
+)
+def test_what_has_no_meaning_for_tables_put_together_is_refused(lasthop, words, left_out):
+    said = lasthop("sweep", "--collect", "-o", "nowhere", *words, code=2).stderr
+    assert f"--collect takes the sweep as it was begun: leave out {left_out}" in said
+
+
 def test_receivers_of_one_flow_have_names_of_their_own():
     scenario = lh.load(ROOT / "examples" / "mbms.toml")
     swept = lh.sweep(scenario, vary={"duration": ["4 s", "5 s"]})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import files
-from lasthop.results import COUNTS, Result, Table, counts_as_0, read_table
+from lasthop.results import COUNTS, Result, Table, counts_as_0, read_table, table_of
 from lasthop.stats import Estimate, estimate, mean, welch
 from lasthop.things import THINGS
 
@@ -164,14 +164,14 @@ class Comparison:
 
     def table(self, table: str = "flows") -> Table:
         """The same as a flat table: ``metric``, ``one``, ``other``, ``difference``, ``low``, ``high``, ``n``."""
-        import pyarrow as pa
-
         flat = []
         for row in self.rows(table):
             found = row["difference"]
             row = {**row, "one": row["one"].mean, "other": row["other"].mean, "difference": found.mean}
             flat.append({**row, "low": found.low, "high": found.high, "n": found.n})
-        return Table(pa.Table.from_pylist(flat))
+        thing = next((thing for part in self._things(table) for thing in part), ())
+        numbers = dict.fromkeys(("one", "other", "difference", "low", "high"), 0.0)
+        return table_of(flat, like={**dict(thing), "metric": "", **numbers, "n": 0})
 
     def draw(self, folder: str | Path) -> list[Path]:
         """Draws both runs over time in the same axes, into ``folder``; the paths written."""

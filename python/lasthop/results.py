@@ -32,6 +32,7 @@ __all__ = [
     "counts_as_0",
     "numbers",
     "plain",
+    "table_of",
     "texts",
 ]
 
@@ -161,12 +162,13 @@ class Table:
         return rows
 
     def where(self, **equal: object) -> Table:
-        """The rows in which each of the named columns has the given value."""
+        """The rows in which each of the named columns has the given value; ``None`` stands for a missing one."""
         import pyarrow.compute as pc
 
         table = self.to_arrow()
-        for column, value in equal.items():
-            table = table.filter(pc.equal(table.column(self._known(column)), value))
+        for name, value in equal.items():
+            column = table.column(self._known(name))
+            table = table.filter(pc.is_null(column) if value is None else pc.equal(column, value))
         return Table(table)
 
     def __repr__(self) -> str:
@@ -191,6 +193,13 @@ class Table:
         )
         note = f"<p>{number(len(self))} rows</p>" if len(self) > len(shown) else ""
         return f"<table><tr>{head}</tr>{body}</table>{note}"
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], like: Mapping[str, Any]) -> Table:
+    """A table of rows; without any it has the columns of a row ``like`` this."""
+    import pyarrow as pa
+
+    return Table(pa.Table.from_pylist([*rows]) if rows else pa.Table.from_pylist([like]).slice(0, 0))
 
 
 def _cell(value: object) -> str:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +28,7 @@ __all__ = [
     "output",
     "print_json",
     "quiet",
+    "refuse_beside",
     "scenario",
     "written",
 ]
@@ -67,6 +68,16 @@ def colour(stream: IO[str]) -> bool:
     if "NO_COLOR" not in os.environ and os.environ.get("FORCE_COLOR", "0") != "0":
         return True
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def refuse_beside(option: str, why: str, heeded: Collection[str]) -> None:
+    """Refuses what is given on the command line beside an option but has no meaning there."""
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and one.name not in heeded:
+            name = one.opts[-1] if isinstance(one, click.Option) else one.human_readable_name
+            raise click.UsageError(f"{option} {why}: leave out {name}")
 
 
 def note(text: str, *, quiet: bool = False) -> None:

@@ -64,7 +64,7 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
     if folder := asked["replay"]:
         if words:
             raise click.UsageError("--replay has its scenario and its packets: leave out the rest")
-        _refuse_beside_replay()
+        common.refuse_beside("--replay", "repeats the run as it was", REPLAYED)
         return _replay(folder, asked)
     scenario, options = _plan(words, asked)
     files.refuse_to_replace(asked["pcap"], force=asked["force"])
@@ -77,14 +77,6 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
     if not _core.live_is_inside():
         return _enter(scenario, options, asked)
     return _inside(scenario, options, asked)
-
-
-def _refuse_beside_replay() -> None:
-    context = click.get_current_context()
-    for one in context.command.params:
-        given = context.get_parameter_source(one.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and one.name not in REPLAYED:
-            raise click.UsageError(f"--replay repeats the run as it was: leave out {one.opts[-1]}")
 
 
 def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[str, Any]]:

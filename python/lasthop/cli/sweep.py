@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from lasthop.sweeps import Plan, Sweep
     from lasthop.sweeps.vary import Vary
 
+#: What `--collect` heeds.
+COLLECTED = {"collect_only", "output", "against", "as_json", "quiet"}
+
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
@@ -67,6 +70,7 @@ def sweep(
     part = _shard(shard)
     other = _point(against)
     if collect_only:
+        common.refuse_beside("--collect", "takes the sweep as it was begun", COLLECTED)
         if output is None:
             raise click.UsageError("--collect needs the folder of the sweep: -o DIR")
         _show(_collected(output, other), other, as_json=as_json, quiet=quiet)

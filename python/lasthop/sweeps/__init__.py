@@ -139,7 +139,7 @@ def collect(folder: str | Path) -> Sweep:
                 damaged = journals.copies
                 if journals.finished < runs:
                     missing = f"{number(runs - journals.finished)} of {number(runs)} runs are missing"
-                    raise RunError(f"{missing} in {folder}: make them first, with the same command without --collect")
+                    raise RunError(f"{missing} in {folder}: make them first, by the command that began the sweep")
                 manifest = _finish(folder, manifest, journals)
         journal.clear(folder)
     return Sweep.of(folder, manifest, damaged=damaged)

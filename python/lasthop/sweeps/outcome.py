@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.files import manifest as read_manifest
-from lasthop.results import COUNTS, Table, read_table
+from lasthop.results import COUNTS, Table, read_table, table_of
 from lasthop.stats import Estimate, number, waited
 from lasthop.sweeps.compare import Grid
 from lasthop.sweeps.vary import Vary, label
@@ -169,23 +169,17 @@ class Sweep:
 
         >>> sweep.paired("goodput_kbps", against={"link.radio.delay": "20 ms"}).df  # doctest: +SKIP
         """
-        import pyarrow as pa
-
-        found = self.differences(*metrics, against=against, table=table, by=by, total=total)
         worded = {*self._vary.texts}
-        rows = [
-            {
-                **{name: label(v) if name in worded else v for name, v in row.items() if name not in metrics},
-                "metric": metric,
-                "difference": row[metric].mean,
-                "low": row[metric].low,
-                "high": row[metric].high,
-                "n": row[metric].n,
-            }
-            for row in found
-            for metric in metrics
-        ]
-        return Table(pa.Table.from_pylist(rows))
+
+        def flat(row: Mapping[str, Any], metric: str, found: Estimate) -> dict[str, Any]:
+            named = {name: label(v) if name in worded else v for name, v in row.items() if name not in metrics}
+            numbers = {"difference": found.mean, "low": found.low, "high": found.high, "n": found.n}
+            return {**named, "metric": metric, **numbers}
+
+        rows = self.differences(*metrics, against=against, table=table, by=by, total=total)
+        thing = dict.fromkeys(things_of(table) if by is None else by, "")
+        like = flat({**self.points[0], **thing}, "", Estimate(0.0, 0.0, 0))
+        return table_of([flat(row, metric, row[metric]) for row in rows for metric in metrics], like)
 
     def differences(
         self,
