@@ -32,8 +32,8 @@ class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
-    their mean; by their sum if ``total``. The metrics ``absent`` are 0 in a run without a row of a thing, at points that
-    have that thing: ``flows`` says for each flow at which points it is; of others there is a row with some seed.
+    their mean; by their sum if ``total``. The metrics ``absent`` are 0 in a run without a row of a thing, at points
+    that have that thing: ``flows`` says for each flow at which points it is; of others there is a row with some seed.
     ``finest`` are all names that things may have.
     """
 
@@ -141,7 +141,7 @@ class Grid:
 
         rows = np.bincount(self._cells, minlength=means.size).reshape(self._shape)
         for place, thing in enumerate(self.things):
-            seen = np.isfinite(means[:, place]).any(axis=-1)
+            seen: Array = np.isfinite(means[:, place]).any(axis=-1)
             there = self._may_have(thing, seen)[:, None] & (rows[:, place] == 0)
             means[:, place][there] = 0.0
 
