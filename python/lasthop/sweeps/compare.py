@@ -141,7 +141,7 @@ class Grid:
 
         rows = np.bincount(self._cells, minlength=means.size).reshape(self._shape)
         for place, thing in enumerate(self.things):
-            seen: Array = np.isfinite(means[:, place]).any(axis=-1)
+            seen = np.asarray(np.isfinite(means[:, place]).any(axis=-1))
             there = self._may_have(thing, seen)[:, None] & (rows[:, place] == 0)
             means[:, place][there] = 0.0
 
