@@ -459,7 +459,7 @@ fn ways_of_packets_leave_trees_alone() {
     }
 }
 
-/// All links of a satellite have one interface, and what waits there goes down. A rate cannot be reserved for a link to another satellite: the
+/// All links of a satellite have one interface, whose queue is that of the way down. A rate cannot be reserved for a link to another satellite: the
 /// hop is one without reservation, and nothing is taken away from packets down.
 #[test]
 fn links_between_satellites_are_hops_without_reservation() {

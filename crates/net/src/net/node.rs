@@ -19,7 +19,7 @@ pub(super) struct OutList {
     pub out: Vec<(u32, Peer, Vec<Peer>)>,
     /// Whether endpoints of this node listen.
     pub local: bool,
-    /// Whether the packets always go to this node, whoever listens.
+    /// Whether the packets always go to this node, independent of membership.
     pub area: bool,
     /// The only interface from which packets are taken, if not all are.
     pub parent: Option<Port>,
