@@ -360,6 +360,38 @@ def test_threads_that_a_fork_has_not_are_not_waited_for():
     assert "made in another process" in first and second == "a step"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_may_drop_the_environments_that_it_inherits():
+    script = """
+    import gc, os, signal
+    import numpy as np, lasthop as lh, lasthop.gym
+
+    link = lh.Link(name="l", between=["a", "b"], rate="1 Mbit/s", delay="15 ms")
+    path = lh.load(duration="60 s", link=[link], flow=[lh.Flow(name="f", from_="a", to="b")])
+
+    def made():
+        vector = lasthop.gym.VectorEnv(3, scenario=path, flow="f", threads=3)
+        vector.reset(seed=1)
+        vector.step(np.zeros((3, 1), np.float32))
+        return vector
+
+    vector = made()
+    if (child := os.fork()) == 0:
+        signal.alarm(20)
+        del vector
+        gc.collect()
+        vector = made()
+        del vector
+        gc.collect()
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    vector.step(np.zeros((3, 1), np.float32))
+    print(status)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr
+
+
 def test_a_thousand_environments_begin_their_episodes_in_time():
     """Each beginning writes its own results, and not those of all."""
     taken = []

@@ -1,6 +1,7 @@
 //! Several environments that take their steps in one call, in shares, each on a thread of its own if asked.
 
 use std::mem;
+use std::process;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -16,6 +17,8 @@ pub struct Vector {
     shares: Vec<Share>,
     /// The threads of all shares but the first, which is the caller's.
     workers: Vec<Worker>,
+    /// The process in which they are.
+    process: u32,
     /// How many environments a share has; the last one may have fewer.
     each: usize,
     width: usize,
@@ -53,6 +56,7 @@ impl Vector {
         let shares: Vec<Share> = (0..count).step_by(each).map(share).collect::<Result<_, Fault>>()?;
         Ok(Self {
             workers: shares.iter().skip(1).map(|_| Worker::new()).collect(),
+            process: process::id(),
             shares,
             each,
             width: settings.action.width(),
@@ -122,7 +126,13 @@ impl Vector {
             *share = worker.get();
         }
         self.gather();
-        self.shares.iter_mut().try_for_each(|share| mem::replace(&mut share.outcome, Ok(())))
+        self.outcome()
+    }
+
+    /// The first error of the last step. The next step begins without any.
+    fn outcome(&mut self) -> Result<(), (usize, StepError)> {
+        let outcomes = self.shares.iter_mut().map(|share| mem::replace(&mut share.outcome, Ok(())));
+        outcomes.fold(Ok(()), Result::and)
     }
 
     /// Lays the results of all shares side by side.
@@ -154,6 +164,15 @@ impl Vector {
     /// The reports of the last steps, in the order of [`VALUES`].
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+}
+
+impl Drop for Vector {
+    fn drop(&mut self) {
+        // A fork has not the threads: it cannot wait for them, and a lock of their channels may be held for ever.
+        if self.process != process::id() {
+            mem::forget(mem::take(&mut self.workers));
+        }
     }
 }
 
@@ -268,5 +287,40 @@ impl Drop for Worker {
         self.shares = None;
         // A panic of the thread was shown where it happened.
         let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Duration;
+    use crate::learning::observation::FEATURES;
+    use crate::learning::{ActionSpace, Every, Reward};
+    use crate::scenario::read;
+
+    #[test]
+    fn errors_of_a_step_are_gone_with_the_first_of_them() {
+        let text = "
+            link = [{ name = 'l', between = ['a', 'b'], rate = '1 Mbit/s', delay = '5 ms' }]
+            flow = [{ name = 'f', from = 'a', to = 'b' }]";
+        let scenario = read::toml(text, "test").unwrap().scenario;
+        let settings = Settings {
+            flow: "f".to_owned(),
+            step: Every::RoundTrips(0.5),
+            action: ActionSpace::WindowSteps,
+            features: vec![FEATURES[0].1],
+            history: 1,
+            reward: Reward::Aurora,
+            episode: Duration::from_secs(10),
+        };
+        let mut vector = Vector::new(&scenario, &Arc::new(settings), 3, 3).unwrap();
+        for number in 0..3 {
+            vector.reset(number, 1).unwrap();
+        }
+        for (number, share) in vector.shares.iter_mut().enumerate().skip(1) {
+            share.outcome = Err((number, StepError::NoEpisode));
+        }
+        assert!(matches!(vector.step(&[2.0; 3], &[]), Err((1, StepError::NoEpisode))));
+        vector.step(&[2.0; 3], &[]).unwrap();
     }
 }
