@@ -190,6 +190,13 @@ def test_options_change_the_scenario_for_one_episode():
         lasthop.gym.Env(two, "f").reset(options={"rate": "2 Mbit/s"})
 
 
+def test_a_short_option_names_a_link_with_a_dot():
+    dotted = lh.load(path().to_dict() | {"link": [path().to_dict()["link"][0] | {"name": "radio.down"}]})
+    environment = lasthop.gym.Env(dotted, "f")
+    _, info = environment.reset(seed=1, options={"delay": "50 ms"})
+    assert info["rtt"] > 0.1
+
+
 def test_a_field_of_which_link_where_there_is_none():
     environment = gymnasium.make("lasthop/Leo-v0")
     with pytest.raises(lh.ScenarioError, match="rate of which link"):

@@ -130,6 +130,7 @@ def _spelled_out(key: str, scenario: Scenario) -> str:
     if key not in _OF_LINK:
         return key
     names = [link["name"] for link in scenario.to_dict().get("link", ())]
+    names = [f'"{name}"' if "." in name else name for name in names]
     if not names:
         raise ScenarioError(f"options: {key} of which link? The scenario has none; write the whole key", path="options")
     if len(names) == 1 or "radio" in names:
