@@ -469,6 +469,12 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
         &["alpha (4) is greater than beta (3)"],
     ),
     ("transport.tcp.variant = \"newreno\"", "transport.tcp.congestion.vegas.alpha = inf", 24, &["finite", "inf"]),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp.exact_half = true",
+        24,
+        &["exact_half", "exists in profile \"ns2\" only"],
+    ),
     // Parameters of an algorithm stand below its name: those of another cannot be set.
     (
         "transport.tcp.variant = \"newreno\"",

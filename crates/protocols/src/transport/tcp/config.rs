@@ -392,6 +392,7 @@ impl Config {
         let (recovery, congestion) = parts(self);
         let xcp = congestion.config().is_explicit();
         first([
+            (self.exact_half.is_some(), "exact_half", "the standards cut the window to its half in bytes", SIMULATOR),
             (self.boot_time.is_some(), "boot_time", "the standards' clocks have no phase", SIMULATOR),
             (self.overhead.is_some(), "overhead", "the standards know no random delay before sending", SIMULATOR),
             (
