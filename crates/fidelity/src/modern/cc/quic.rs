@@ -4,7 +4,7 @@
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::net::{Histogram, Probe, What};
 use lasthop_core::transport::congestion::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, LostSegment, Sent,
+    AckSample, Begun, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, LostSegment, Sent,
 };
 use lasthop_core::transport::tcp::delivery::Delivery;
 
@@ -62,6 +62,7 @@ impl Quic {
             sack: true,
             flow: 0,
             seed: 1,
+            begun: Begun::default(),
         };
         let control = implementation.congestion.config().build(&seat);
         let records = control.wants().records;

@@ -131,6 +131,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Begun;
 
     const SMSS: u64 = 1000;
 
@@ -143,6 +144,7 @@ mod tests {
             initial_ssthresh: u64::MAX,
             flow: 0,
             seed: 0,
+            begun: Begun::default(),
             sack: true,
         };
         Dctcp::new(Config::default(), &seat)

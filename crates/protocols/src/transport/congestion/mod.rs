@@ -21,7 +21,7 @@ pub mod tcp_like;
 pub mod vegas;
 
 pub use samples::{
-    AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
+    AckSample, CongestionEvent, CongestionKind, Flight, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
 };
 
 use super::xcp::sender as xcp;
@@ -41,6 +41,9 @@ pub trait CongestionControl: Send {
 
     /// A segment is taken for lost, if [`Wants::records`]: once for each, before the acknowledgement that told it.
     fn on_lost(&mut self, _lost: &LostSegment) {}
+
+    /// The flight as it is now, before a call for anything but an acknowledgement and a sent segment, which say so themselves.
+    fn on_flight(&mut self, _flight: &Flight) {}
 
     /// An acknowledgement told something new.
     fn on_ack(&mut self, sample: &AckSample);
@@ -143,6 +146,24 @@ pub struct EndpointContext {
     pub flow: u32,
     /// The seed of its random streams, of this connection alone: `Streams::new(seed).stream("bbr", "wait")`.
     pub seed: u64,
+    /// Where in the life of its flow it is made.
+    pub begun: Begun,
+}
+
+/// Where in the life of its flow a controller is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Begun {
+    /// When.
+    pub at: Instant,
+    /// The number of the connection in the flow, from 0.
+    pub connection: u32,
+    /// Bytes and segments that the connection has delivered so far, and bytes taken for lost: there are some if the controller begins anew
+    /// because the path is another one.
+    pub delivered: u64,
+    /// See `delivered`.
+    pub packets: u64,
+    /// See `delivered`.
+    pub lost: u64,
 }
 
 /// The parameters of an algorithm: they make its controllers, one for each connection.

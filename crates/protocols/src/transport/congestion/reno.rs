@@ -130,6 +130,7 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Begun;
 
     fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
         EndpointContext {
@@ -140,6 +141,7 @@ mod tests {
             initial_ssthresh,
             flow: 0,
             seed: 0,
+            begun: Begun::default(),
             sack: true,
         }
     }

@@ -21,6 +21,17 @@ pub struct Sent {
     pub rto: Duration,
 }
 
+/// The flight at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Bytes taken for lost so far in this connection.
+    pub lost: u64,
+    /// Whether losses are being repaired.
+    pub recovering: bool,
+}
+
 /// What an acknowledgement told.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
@@ -46,6 +57,8 @@ pub struct AckSample {
     pub rttvar: Duration,
     /// Bytes delivered so far in this connection.
     pub delivered: u64,
+    /// Segments delivered so far in this connection, a FIN included.
+    pub packets: u64,
     /// How fast the path delivered them lately, with [`Wants::records`](super::Wants::records).
     pub rate: Option<RateSample>,
     /// How many congestion echoes came with it (RFC 3168: none or one; with counted marks: whether there are new ones).

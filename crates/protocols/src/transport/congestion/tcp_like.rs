@@ -128,7 +128,7 @@ impl CongestionControl for TcpLike {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::congestion::CongestionKind;
+    use crate::transport::congestion::{Begun, CongestionKind};
     use lasthop_net::engine::Duration;
 
     fn window(cwnd: u32, ssthresh: u32) -> TcpLike {
@@ -143,6 +143,7 @@ mod tests {
                 initial_ssthresh,
                 flow: 0,
                 seed: 0,
+                begun: Begun::default(),
                 sack: true,
             })
         }

@@ -173,6 +173,7 @@ impl CongestionControl for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Begun;
 
     fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
         EndpointContext {
@@ -184,6 +185,7 @@ mod tests {
             sack: true,
             flow: 0,
             seed: 0,
+            begun: Begun::default(),
         }
     }
 

@@ -12,7 +12,7 @@ pub use receiver::Receiver;
 
 use crate::transport::congestion::tcp_like::TcpLike;
 use crate::transport::congestion::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Sent,
+    AckSample, Begun, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Sent,
 };
 use crate::transport::half_connection::{Outbox, Sending};
 use crate::transport::tcp::config::Rto;
@@ -75,6 +75,7 @@ impl State {
             sack: true,
             flow: 0,
             seed: 0,
+            begun: Begun::default(),
         };
         let rto = RtoConfig::new(&Rto { min: Some(Duration::ZERO), ..Rto::default() });
         Self {

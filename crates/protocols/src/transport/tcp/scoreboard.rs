@@ -129,6 +129,8 @@ pub struct Scoreboard {
     resent: u64,
     /// Bytes marked lost so far.
     total_lost: u64,
+    /// Segments delivered so far.
+    total_delivered: u64,
     /// The length of a full segment.
     smss: u32,
     /// How many segments in flight are shorter.
@@ -172,6 +174,12 @@ impl Scoreboard {
     #[inline]
     pub fn total_lost(&self) -> u64 {
         self.total_lost
+    }
+
+    /// Segments acknowledged or SACKed so far, each once.
+    #[inline]
+    pub fn total_delivered(&self) -> u64 {
+        self.total_delivered
     }
 
     /// SACKed bytes in flight.
@@ -299,6 +307,7 @@ impl Scoreboard {
             out.acked += len;
             out.timed = Some(segment.sent_at);
             out.note(self.first, segment.sent_at);
+            self.total_delivered += 1;
             self.first += 1;
         }
         if ambiguous {
@@ -349,6 +358,7 @@ impl Scoreboard {
                 out.timed = out.timed.max(Some(at));
             }
             out.note(id, at);
+            self.total_delivered += 1;
             if let Some(delivered) = &mut self.delivered {
                 delivered.sacked.push(id);
             }

@@ -81,7 +81,7 @@ impl Sender {
             totals: Totals::default(),
             rtt: Histogram::default(),
             truth: GroundTruth::default(),
-            c: Connection::new(&settings, 0),
+            c: Connection::new(&settings, 0, Instant::ZERO),
             path_changes: 0,
             path_said: 0,
             burst: settings.max_burst,
@@ -98,8 +98,11 @@ impl Sender {
         let c = &mut self.c;
         match self.settings.path_hint {
             PathHint::Off => return,
-            PathHint::Delays => c.congestion.on_path_change(now),
-            PathHint::Restart => c.congestion = self.settings.controller(self.connection),
+            PathHint::Delays => {
+                c.show_flight();
+                c.congestion.on_path_change(now);
+            }
+            PathHint::Restart => c.congestion = self.settings.controller(c.so_far(now, self.connection)),
         }
         // What an undo would bring back is of the old path too.
         let anew = self.settings.path_hint == PathHint::Restart;
@@ -180,11 +183,11 @@ impl Endpoint for Sender {
             Notice::Reset => {
                 self.connection += 1;
                 self.truth.reset();
-                self.c = Connection::new(&self.settings, self.connection);
+                self.c = Connection::new(&self.settings, self.connection, now);
             }
             Notice::Segment(bytes) if self.c.phase == Phase::Closed => {
                 self.settings = self.settings.with_segment(bytes);
-                self.c = Connection::new(&self.settings, self.connection);
+                self.c = Connection::new(&self.settings, self.connection, now);
             }
             Notice::Link(_) => self.on_path_change(now),
             _ => {}

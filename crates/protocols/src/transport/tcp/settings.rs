@@ -4,7 +4,7 @@
 use lasthop_net::engine::Duration;
 use lasthop_net::net::{Ecn, TcpFlags};
 
-use crate::transport::congestion::{Congestion, CongestionControl, EndpointContext};
+use crate::transport::congestion::{Begun, Congestion, CongestionControl, EndpointContext};
 use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
 
@@ -206,8 +206,8 @@ impl Settings {
         Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..self.clone() }
     }
 
-    /// The controller of the connection of this number.
-    pub fn controller(&self, connection: u32) -> Box<dyn CongestionControl> {
+    /// A controller that begins there.
+    pub fn controller(&self, begun: Begun) -> Box<dyn CongestionControl> {
         let seat = EndpointContext {
             smss: self.smss,
             header: self.header,
@@ -216,7 +216,8 @@ impl Settings {
             initial_ssthresh: self.initial_ssthresh,
             sack: self.sack,
             flow: self.flow,
-            seed: self.seed.wrapping_add(u64::from(connection)),
+            seed: self.seed.wrapping_add(u64::from(begun.connection)),
+            begun,
         };
         self.congestion.config().build(&seat)
     }

@@ -216,6 +216,8 @@ const MOST_WINDOW: f64 = (1 << 30) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::Begun;
+
     /// A segment of 1000 B on the wire, a window of 24, and a round trip of 100 ms.
     fn sender(rate_based: bool) -> Xcp {
         let seat = EndpointContext {
@@ -227,6 +229,7 @@ mod tests {
             sack: true,
             flow: 0,
             seed: 0,
+            begun: Begun::default(),
         };
         Xcp::new(Config { rate_based }, &seat)
     }

@@ -1,4 +1,4 @@
-use super::super::CongestionKind;
+use super::super::{Begun, CongestionKind};
 use super::*;
 
 const SMSS: u64 = 1000;
@@ -12,6 +12,7 @@ fn copa(config: Config, window: u64) -> Copa {
         initial_ssthresh: u64::MAX,
         flow: 0,
         seed: 0,
+        begun: Begun::default(),
         sack: true,
     };
     Copa::new(config, &seat)

@@ -1,3 +1,4 @@
+use super::super::Begun;
 use super::*;
 
 const SMSS: u64 = 1000;
@@ -13,6 +14,7 @@ fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
         sack: true,
         flow: 0,
         seed: 0,
+        begun: Begun::default(),
     }
 }
 

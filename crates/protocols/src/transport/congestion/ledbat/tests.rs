@@ -1,4 +1,4 @@
-use super::super::CongestionKind;
+use super::super::{Begun, CongestionKind};
 use super::*;
 
 const SMSS: u64 = 1000;
@@ -12,6 +12,7 @@ fn ledbat(config: Config, window: u64, ssthresh: u64) -> Ledbat {
         initial_ssthresh: ssthresh.saturating_mul(SMSS),
         flow: 0,
         seed: 0,
+        begun: Begun::default(),
         sack: true,
     };
     Ledbat::new(config, &seat)

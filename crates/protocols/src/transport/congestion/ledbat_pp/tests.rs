@@ -1,4 +1,4 @@
-use super::super::CongestionKind;
+use super::super::{Begun, CongestionKind};
 use super::*;
 
 const SMSS: u64 = 1000;
@@ -12,6 +12,7 @@ fn ledbat(window: u64) -> LedbatPp {
         initial_ssthresh: u64::MAX,
         flow: 0,
         seed: 0,
+        begun: Begun::default(),
         sack: true,
     };
     LedbatPp::new(Config::default(), &seat)

@@ -1,3 +1,4 @@
+use super::super::Begun;
 use super::*;
 use lasthop_net::engine::Streams;
 
@@ -12,6 +13,7 @@ fn seat(window: u64, ssthresh: u64) -> EndpointContext {
         initial_ssthresh: ssthresh.saturating_mul(SMSS),
         flow: 0,
         seed: 0,
+        begun: Begun::default(),
         sack: true,
     }
 }

@@ -130,6 +130,7 @@ impl Sender {
                 rttvar: if c.wants.records { c.rto.rttvar() } else { Duration::ZERO },
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
                 delivered: c.delivery.bytes(),
+                packets: c.board.total_delivered(),
                 ece: u32::from(ece),
                 ce,
                 ack_every: 1,
@@ -182,7 +183,7 @@ impl Sender {
                 c.at_once = resend.then_some(AtOnce::First);
                 return hold_timer;
             }
-            Verdict::Exit { limit } => c.congestion.on_rule(now, WindowRule::Recovery(limit)),
+            Verdict::Exit { limit } => c.rule(now, WindowRule::Recovery(limit)),
             Verdict::Repaired => self.on_repaired(now, advance),
             Verdict::Probe(next) => c.at_once = Some(AtOnce::Probe(next)),
         }
@@ -226,7 +227,7 @@ impl Sender {
             }
             c.answered = Answered { to: c.nxt, tell: self.settings.ecn };
         }
-        c.congestion.on_rule(now, WindowRule::Recovery(limit));
+        c.rule(now, WindowRule::Recovery(limit));
     }
 
     /// Lets the detector judge the last timeout by an acknowledgement. Says whether it was
@@ -247,7 +248,7 @@ impl Sender {
             Judgement::Genuine { three_segments } => {
                 if three_segments {
                     // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
-                    c.congestion.on_rule(now, WindowRule::Genuine(3 * u64::from(self.settings.smss)));
+                    c.rule(now, WindowRule::Genuine(3 * u64::from(self.settings.smss)));
                     c.refresh();
                 }
                 false
@@ -268,6 +269,7 @@ impl Sender {
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                     c.congestion = before;
                     c.answered.withdraw(saved.answered);
+                    c.show_flight();
                     c.congestion.on_undo(&Undo { now, flight: saved.flight, window: c.board.flight() + more });
                 }
                 c.undone_to = saved.nxt;

@@ -1,7 +1,7 @@
 //! The state of one connection, forgotten at a reset, and what follows from it alone.
 
 use crate::transport::congestion::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
+    AckSample, Begun, CongestionControl, CongestionEvent, CongestionKind, Flight, LostSegment, Wants, WindowRule,
 };
 use lasthop_net::engine::{BitRate, Duration, Instant};
 use lasthop_net::net::{TcpFlags, TcpHeader};
@@ -102,8 +102,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(settings: &Settings, number: u32) -> Self {
-        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller(number));
+    /// The connection of this number in its flow, which begins now.
+    pub(super) fn new(settings: &Settings, number: u32, now: Instant) -> Self {
+        let begun = Begun { at: now, connection: number, ..Begun::default() };
+        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller(begun));
         let wants = congestion.wants();
         let timed = recovery.is_timed();
         let mut board = Scoreboard::new(settings.smss, wants.records);
@@ -213,9 +215,28 @@ impl Connection {
         CongestionEvent { now, kind, flight, lost, resent }
     }
 
+    /// What a controller finds that begins anew in the connection of this number, which this is.
+    pub(super) fn so_far(&self, now: Instant, number: u32) -> Begun {
+        let (delivered, packets, lost) = (self.delivery.bytes(), self.board.total_delivered(), self.board.total_lost());
+        Begun { at: now, connection: number, delivered, packets, lost }
+    }
+
+    /// Shows the flight to the congestion control, before anything else is reported to it.
+    pub(super) fn show_flight(&mut self) {
+        let (in_flight, lost) = (self.in_flight(), self.board.total_lost());
+        self.congestion.on_flight(&Flight { in_flight, lost, recovering: self.status.recovering });
+    }
+
+    /// Reports a rule of a standard to the congestion control.
+    pub(super) fn rule(&mut self, now: Instant, rule: WindowRule) {
+        self.show_flight();
+        self.congestion.on_rule(now, rule);
+    }
+
     /// Reports a loss or marks to the congestion control. Says how often that lowers its window for it.
     pub(super) fn reduce(&mut self, event: &CongestionEvent) -> u64 {
         let before = self.congestion.cuts();
+        self.show_flight();
         self.congestion.on_congestion(event);
         self.congestion.cuts().zip(before).map_or(1, |(cuts, before)| cuts - before)
     }
@@ -253,6 +274,7 @@ impl Connection {
     /// A segment leaves while nothing is in flight. RFC 5681 §4.1: after an idle time longer than the RTO the window begins anew.
     pub(super) fn restart_if_idle(&mut self, now: Instant, settings: &Settings) {
         if self.nxt > FIRST_BYTE {
+            self.show_flight();
             self.congestion.on_idle(now.since(self.emptied_at));
         }
         let most = match settings.idle_restart {
@@ -261,7 +283,7 @@ impl Connection {
             IdleRestart::Off => return,
         };
         if self.nxt > FIRST_BYTE && now.since(self.last_sent) > self.rto.rto() {
-            self.congestion.on_rule(now, WindowRule::Start(most));
+            self.rule(now, WindowRule::Start(most));
             self.refresh();
         }
     }

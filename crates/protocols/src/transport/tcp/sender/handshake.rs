@@ -57,7 +57,7 @@ impl Sender {
         c.rto_at = Instant::MAX;
         if c.syn.resent {
             // RFC 5681 §3.1, RFC 6928 §2: a lost SYN leaves one segment. RFC 6298 §5.7: the timer.
-            c.congestion.on_rule(now, WindowRule::Start(self.settings.smss.into()));
+            c.rule(now, WindowRule::Start(self.settings.smss.into()));
             c.rto.after_lost_syn();
             c.refresh();
         } else {

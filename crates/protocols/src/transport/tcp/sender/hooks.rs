@@ -132,6 +132,7 @@ impl Sender {
             c.detector.close();
             let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
             let window = window.max(c.board.flight() + more);
+            c.show_flight();
             c.congestion.on_undo(&Undo { now, flight, window });
             c.timed_out_at = u64::MAX;
         }

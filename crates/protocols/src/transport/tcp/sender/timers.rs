@@ -44,9 +44,10 @@ impl Sender {
             c.note_timeout(again, sent);
         }
         c.recovery.on_timeout(now, &mut c.board, c.nxt);
-        c.tell_lost(now, 0);
-        c.congestion.on_timeout(now, flight, again);
         c.status = c.recovery.status();
+        c.tell_lost(now, 0);
+        c.show_flight();
+        c.congestion.on_timeout(now, flight, again);
         c.limited = 0;
         c.answered = Answered { to: c.nxt, tell: self.settings.ecn };
         self.totals.cuts += u64::from(!again);

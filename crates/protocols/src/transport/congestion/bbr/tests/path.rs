@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::super::*;
+use crate::transport::congestion::Begun;
 use crate::transport::tcp::delivery::Delivery;
 
 /// SMSS of the tests: full segments, without headers.
@@ -22,6 +23,7 @@ pub(super) fn seat(sack: bool) -> EndpointContext {
         sack,
         flow: 0,
         seed: 1,
+        begun: Begun::default(),
     }
 }
 
