@@ -2,7 +2,7 @@
 
 use libm::{exp, log};
 
-use crate::engine::BitRate;
+use crate::engine::{BitRate, Duration};
 
 use super::interval::{Decision, MonitorInterval};
 
@@ -47,8 +47,6 @@ pub struct Control {
     window: f64,
     /// Bit/s.
     rate: f64,
-    /// Bytes.
-    segment: f64,
 }
 
 impl ActionSpace {
@@ -80,13 +78,12 @@ impl ActionSpace {
 
     /// Where a learner begins: at the initial window, sent once in a round trip.
     pub fn start(self, interval: &MonitorInterval) -> Control {
-        let (segment, window) = (interval.segment as f64, interval.initial_window as f64);
-        Control { segment, window, rate: initial_rate(interval) }
+        Control { window: interval.initial_window as f64, rate: initial_rate(interval) }
     }
 
-    /// What follows from an action within the space.
+    /// What follows from an action within the space, in segments of the present connection.
     pub fn apply(self, control: &mut Control, action: &[f64], interval: &MonitorInterval) {
-        let segment = control.segment;
+        let segment = interval.segment as f64;
         match (self, action) {
             (Self::RateMultiplier, &[a]) => {
                 control.rate *= if a > 0.0 { 1.0 + ALPHA * a } else { 1.0 / (1.0 - ALPHA * a) };
@@ -108,7 +105,8 @@ impl ActionSpace {
             _ => unreachable!("an action was checked, and has the width of its space"),
         }
         control.rate = control.rate.clamp((8.0 * segment).min(MOST_RATE), MOST_RATE);
-        if self == Self::RateMultiplier {
+        // Without a round-trip time the window stays.
+        if self == Self::RateMultiplier && interval.srtt > Duration::ZERO {
             let sent = WINDOW_GAIN * control.rate / 8.0 * interval.srtt.as_secs_f64();
             control.window = sent.max(LEAST_GAINED * segment);
         }
@@ -141,7 +139,7 @@ fn between(from: f64, to: f64, share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Duration, Instant};
+    use crate::engine::Instant;
     use crate::transport::congestion::{AckSample, RateSample, Record};
 
     const SEGMENT: f64 = 1000.0;
@@ -149,7 +147,7 @@ mod tests {
     fn interval() -> MonitorInterval {
         let mut interval = MonitorInterval::default();
         interval.srtt = Duration::from_millis(100);
-        interval.connect(1000, 10_000);
+        interval.connect(1000, 10_000, 0);
         interval
     }
 
@@ -214,6 +212,25 @@ mod tests {
         assert_eq!(after(space, &[&[4.0] as &[f64]; 30]).0, 16_384.0);
         let control = space.start(&interval());
         assert_eq!(space.decision(&control), Decision { window: 10_000, pacing: None });
+    }
+
+    #[test]
+    fn segments_are_those_of_the_present_connection() {
+        let mut interval = interval();
+        let mut control = ActionSpace::WindowSteps.start(&interval);
+        interval.connect(500, 5_000, 0);
+        ActionSpace::WindowSteps.apply(&mut control, &[3.0], &interval);
+        assert_eq!(control.window, 15_000.0);
+        for space in [ActionSpace::RateMultiplier, ActionSpace::WindowSteps, ActionSpace::WindowAndRate] {
+            interval.connect(500, 5_000, 0);
+            let action = [[-1.0, 0.0], [0.0, 0.0]][usize::from(space != ActionSpace::RateMultiplier)];
+            for _ in 0..2000 {
+                space.apply(&mut control, &action[..space.width()], &interval);
+            }
+            interval.connect(1000, 10_000, 0);
+            space.apply(&mut control, &action[..space.width()], &interval);
+            assert!(control.window >= SEGMENT && control.rate >= 8.0 * SEGMENT, "{space:?}: {control:?}");
+        }
     }
 
     #[test]

@@ -23,7 +23,10 @@ impl Shared {
 impl CongestionConfig for Shared {
     fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         let mut interval = self.get();
-        interval.connect(u64::from(seat.smss), seat.initial_window);
+        interval.connect(u64::from(seat.smss), seat.initial_window, seat.begun.delivered);
+        if seat.begun.delivered > 0 {
+            interval.forget_delays();
+        }
         Box::new(Agent { decision: interval.decision, shared: self.clone() })
     }
 }
@@ -71,6 +74,10 @@ impl CongestionControl for Agent {
 
     fn on_undo(&mut self, _undo: &Undo) {
         self.decision = self.shared.get().decision;
+    }
+
+    fn on_path_change(&mut self, _now: Instant) {
+        self.shared.get().forget_delays();
     }
 
     fn window(&self) -> u64 {

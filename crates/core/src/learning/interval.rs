@@ -70,12 +70,21 @@ pub struct MonitorInterval {
 }
 
 impl MonitorInterval {
-    /// A connection begins: the first one with its initial window, a later one with what holds.
-    pub fn connect(&mut self, segment: u64, initial_window: u64) {
+    /// A connection begins, or goes on that has `delivered` bytes: the first one with its initial window, a later one with what holds, but at
+    /// least a segment. Less would send nothing for ever.
+    pub fn connect(&mut self, segment: u64, initial_window: u64, delivered: u64) {
         if self.decision.window == 0 {
             self.decision.window = initial_window;
         }
-        (self.segment, self.initial_window, self.connection_delivered) = (segment, initial_window, 0);
+        self.decision.window = self.decision.window.max(segment);
+        (self.segment, self.initial_window, self.connection_delivered) = (segment, initial_window, delivered);
+    }
+
+    /// The path is another one: round-trip times of the old one are void.
+    pub fn forget_delays(&mut self) {
+        (self.rtts, self.rtt_sum, self.trend) = (0, 0, Trend::default());
+        (self.srtt, self.rttvar) = (Duration::ZERO, Duration::ZERO);
+        self.least_rtt.clear();
     }
 
     /// A step begins.
@@ -143,9 +152,14 @@ impl MonitorInterval {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Trend {
     points: f64,
+    /// The means.
     x: f64,
+    /// See `x`.
     y: f64,
+    /// The sums of products of the deviations from them (Welford 1962): sums of the squares themselves would leave what is rounded where all
+    /// points lie above one another.
     xx: f64,
+    /// See `xx`.
     xy: f64,
 }
 
@@ -153,16 +167,16 @@ impl Trend {
     /// Adds a point.
     pub fn add(&mut self, x: f64, y: f64) {
         self.points += 1.0;
-        self.x += x;
-        self.y += y;
-        self.xx += x * x;
-        self.xy += x * y;
+        let before = x - self.x;
+        self.x += before / self.points;
+        self.y += (y - self.y) / self.points;
+        self.xx += before * (x - self.x);
+        self.xy += before * (y - self.y);
     }
 
     /// Its slope, if there are two points that do not lie above one another.
     pub fn slope(&self) -> Option<f64> {
-        let spread = self.points * self.xx - self.x * self.x;
-        (self.points >= 2.0 && spread > 0.0).then(|| (self.points * self.xy - self.x * self.y) / spread)
+        (self.points >= 2.0 && self.xx > 0.0).then(|| self.xy / self.xx)
     }
 }
 
@@ -185,6 +199,22 @@ mod tests {
     }
 
     #[test]
+    fn points_above_one_another_have_no_slope() {
+        for x in [0.1, 0.3, 0.7, 1.1, 12.345] {
+            let mut trend = Trend::default();
+            for n in 0..20 {
+                trend.add(x, f64::from(n));
+                assert_eq!(trend.slope(), None, "{n} at {x}");
+            }
+        }
+        // A nanosecond apart: the slope is that of the points, not of rounded squares.
+        let mut trend = Trend::default();
+        trend.add(0.1, 0.030);
+        trend.add(0.100_000_001, 0.031);
+        assert!((trend.slope().unwrap() / 1e6 - 1.0).abs() < 1e-3, "{:?}", trend.slope());
+    }
+
+    #[test]
     fn marked_bytes_are_those_that_the_receiver_counted_or_that_echoes_came_with() {
         let mut interval = MonitorInterval::default();
         let ack = |delivered, ece, ce| AckSample { delivered, ece, ce, ..AckSample::default() };
@@ -199,7 +229,7 @@ mod tests {
     #[test]
     fn what_is_delivered_counts_once_though_it_was_selectively_acknowledged_before() {
         let mut interval = MonitorInterval::default();
-        interval.connect(1000, 10_000);
+        interval.connect(1000, 10_000, 0);
         assert_eq!(interval.decision.window, 10_000);
         let ack = |acked, sacked, delivered| AckSample { acked, sacked, delivered, ..AckSample::default() };
         interval.on_ack(&ack(1000, 0, 1000));
@@ -210,8 +240,12 @@ mod tests {
         assert_eq!((interval.delivered, interval.acks), (0, 0));
         // A new connection counts from zero, and the decision stays.
         interval.decision.window = 5_000;
-        interval.connect(1000, 10_000);
+        interval.connect(1000, 10_000, 0);
         interval.on_ack(&ack(1000, 0, 1000));
         assert_eq!((interval.delivered, interval.decision.window), (1000, 5_000));
+        // One that goes on counts from there, and a window is at least a segment.
+        interval.connect(6000, 60_000, 1000);
+        interval.on_ack(&ack(500, 0, 1500));
+        assert_eq!((interval.delivered, interval.decision.window), (1500, 6_000));
     }
 }

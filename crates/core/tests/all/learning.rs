@@ -274,3 +274,67 @@ fn flows_that_cannot_be_led_are_refused() {
     }
     environment(&scenario, settings(ActionSpace::RateMultiplier));
 }
+
+/// The steps of a flow whose terminals hint at a longer path after 3 s.
+fn hinted(hint: &str) -> Vec<Report> {
+    let text = format!(
+        "
+        link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '15 ms' }}]
+        flow = [{{ name = 'f', from = 'a', to = 'b', transport.tcp.path_hint = '{hint}' }}]
+        change = [{{ at = '3 s', link = 'l', delay = '100 ms' }}]
+        duration = '60 s'"
+    );
+    let scenario = read::toml(&text, "test").unwrap().scenario;
+    let steps = Settings { step: Every::Time(Duration::from_millis(50)), ..settings(ActionSpace::WindowSteps) };
+    reports(&mut environment(&scenario, steps), &[2.0], 160).into_iter().map(|(report, _)| report).collect()
+}
+
+#[test]
+fn a_controller_that_begins_anew_counts_nothing_again() {
+    for hint in ["delays", "restart"] {
+        for report in hinted(hint) {
+            assert!(report.delivery_rate <= 1e7, "{hint}: {} bit/s at {} s", report.delivery_rate, report.time);
+        }
+    }
+}
+
+#[test]
+fn delays_of_another_path_are_void_after_a_hint() {
+    for hint in ["delays", "restart"] {
+        let known = |report: &&Report| (3.1..3.3).contains(&report.time) || report.time > 3.5;
+        let steps = hinted(hint);
+        let after: Vec<&Report> = steps.iter().filter(known).collect();
+        for report in &after {
+            let delays = [report.min_rtt, report.srtt, report.rtt];
+            assert!(delays.iter().all(|delay| delay.is_nan() || *delay > 0.2), "{hint}: {delays:?} at {}", report.time);
+        }
+        assert!(after.iter().any(|report| report.srtt > 0.2) && after.iter().any(|report| report.srtt.is_nan()));
+    }
+    assert!(hinted("off").last().unwrap().min_rtt < 0.05);
+}
+
+/// The pages of the web have segments of several sizes, a connection each.
+#[test]
+fn a_connection_of_larger_segments_sends_whatever_the_window_was() {
+    let text = "
+        link = [{ name = 'l', between = ['a', 'b'], rate = '5 Mbit/s', delay = '20 ms' }]
+        flow = [{ name = 'f', from = 'a', to = 'b', source.web = { reading = '1 s', first = '1 s' } }]
+        duration = '200 s'";
+    let scenario = read::toml(text, "test").unwrap().scenario;
+    let settings = Settings {
+        step: Every::Time(Duration::from_millis(100)),
+        episode: Duration::from_secs(200),
+        ..settings(ActionSpace::WindowSteps)
+    };
+    let mut led = environment(&scenario, settings);
+    let mut observation = vec![0.0; FEATURES.len()];
+    led.reset(7, &mut observation).unwrap();
+    let (mut small, mut wide) = (0.0, 0.0);
+    while led.report().time < 199.0 {
+        let early = led.report().time < 100.0;
+        led.step(&[if early { 0.0 } else { 4.0 }], &mut observation).unwrap();
+        *(if early { &mut small } else { &mut wide }) += led.report().sent;
+        assert!(led.report().window >= led.report().segment, "at {} s", led.report().time);
+    }
+    assert!(small > 1e5 && wide > 1e6, "{small} and {wide} bytes");
+}
