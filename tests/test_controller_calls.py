@@ -240,6 +240,169 @@ def test_packets_acknowledged_are_counted_once():
     assert Counting.counted == pytest.approx(result.flows["received_packets"][0], abs=50)
 
 
+def test_short_segments_count_as_packets():
+    """A write of 500 B is a segment."""
+    counted = []
+
+    class Counting(lh.Controller):
+        every = "8 acks"
+
+        def on_ack(self, m):
+            counted.append(m.packets_acked)
+
+    made = scenario(Counting, source={"cbr": {"rate": "200 kbit/s", "size": "500 B"}})
+    received = lh.run(made).flows["received_packets"][0]
+    assert received > 200 and received - 8 <= sum(counted) <= received
+
+
+@pytest.mark.parametrize("size", ["1460 B", "500 B"])
+def test_an_echo_marks_all_that_it_acknowledges(size):
+    """Acknowledgements are of two segments, and a queue behind another flow marks all."""
+    seen = []
+
+    class Counting(lh.Controller):
+        every = "ack"
+        last = 0
+
+        def start(self, setting):
+            self.window = 20 * setting.segment
+
+        def on_ack(self, m):
+            if m.ce:
+                seen.append((m.ce, m.packets_ce, m.delivered - self.last, m.packets_acked))
+            self.last = m.delivered
+
+        def on_ecn(self, m):
+            pass
+
+    made = scenario(Counting, ecn=True, ack={"every": 2}, source={"cbr": {"rate": "1 Mbit/s", "size": size}})
+    made["link"][0]["queue"] = {"threshold": {"backlog": "5 packets", "limit": "1000 packets"}}
+    made["flow"].append({**scenario(fixed(100))["flow"][0], "name": "g"})
+    lh.run(made)
+    assert len(seen) > 50 and any(packets == 2 for _, packets, *_ in seen)
+    assert all((ce, packets) == (delivered, acked) for ce, packets, delivered, acked in seen), seen[:9]
+
+
+def test_the_flight_is_that_of_the_call():
+    """A loss is found while an acknowledgement is read, of which `on_ack` is told afterwards, at the same instant."""
+    losses, timeouts, same = [], [], []
+
+    class Watching(lh.Controller):
+        every = "ack"
+
+        def start(self, setting):
+            self.window = 20 * setting.segment
+
+        def on_loss(self, m):
+            losses.append((m.now, m.in_flight, m.lost, m.recovering))
+
+        def on_timeout(self, m):
+            timeouts.append((m.in_flight, m.lost > 0, m.recovering))
+
+        def on_ack(self, m):
+            if losses and losses[-1][0] == m.now:
+                same.append((m.now, m.in_flight, m.lost, m.recovering))
+
+    lh.run(scenario(Watching, loss=0.05, duration="60 s", recovery="sack"))
+    assert len(losses) > 100 and same == losses and all(recovers for *_, recovers in losses)
+    # A loss may have been known before its recovery began.
+    assert sum(lost > 0 for *_, lost, _ in losses) > 0.5 * len(losses)
+    # All segments are taken for lost then.
+    assert set(timeouts) == {(0, True, False)}
+
+
+def test_the_first_packet_after_an_empty_flight_is_in_flight():
+    flights = []
+
+    class Watching(lh.Controller):
+        def on_idle(self, m):
+            flights.append((m.in_flight, m.recovering))
+
+    bursts = {"rate": "1 Mbit/s", "on": "1 s", "off": "1 s", "distribution": "constant", "size": "500 B"}
+    lh.run(scenario(Watching, source={"onoff": bursts}))
+    assert set(flights) == {(500, False)}
+
+
+def test_a_controller_that_begins_anew_counts_nothing_again():
+    """It knows what its connection has delivered, and counts what comes from then on."""
+    started, seen = [], []
+
+    class Counting(lh.Controller):
+        every = "ack"
+
+        def start(self, setting):
+            started.append(setting)
+
+        def on_ack(self, m):
+            seen.append((m.now, m.packets_acked, m.delivered, m.lost))
+
+    change = [{"at": "2 s", "link": "l", "delay": "40 ms"}]
+    lh.run(scenario(Counting, loss=0.01, change=change, path_hint="restart", recovery="sack"))
+    # Both ends are terminals.
+    assert len(started) == 3 and max(packets for _, packets, *_ in seen) < 10
+    assert max(lost for *_, lost in seen) < 20 * 1460
+    delivered = [bytes_ for _, _, bytes_, _ in seen]
+    assert delivered == sorted(delivered)
+
+
+def test_delays_of_another_path_are_void_after_a_hint():
+    seen = []
+
+    class Watching(lh.Controller):
+        def on_ack(self, m):
+            seen.append((m.now, m.link_changed, m.min_rtt, m.srtt, m.rtt))
+
+        def on_loss(self, m):
+            pass
+
+    change = [{"at": "2 s", "link": "l", "delay": "100 ms"}]
+    lh.run(scenario(Watching, change=change, path_hint="delays"))
+    # Both ends are terminals.
+    hinted, _ = [one[0] for one in seen if one[1]]
+    after = [delays for now, _, *delays in seen if now >= hinted]
+    assert all(delay is None or delay > 0.2 for delays in after for delay in delays)
+    assert after[0] == [None] * 3 and None not in after[-1]
+
+
+def test_errors_name_a_flow_without_a_name_by_its_ends_and_the_instant():
+    class Third(lh.Controller):
+        begun = 0
+
+        def start(self, setting):
+            Third.begun += 1
+            if Third.begun > 2:
+                raise KeyError(setting.flow)
+
+    made = scenario(Third, source={"files": {"sizes": ["10 kB"], "weights": [1], "pause": "600 ms"}})
+    del made["flow"][0]["name"]
+    with pytest.raises(lh.ControllerError, match=r"start of flow a>b at [0-9.]+ s: KeyError: 'a>b'") as caught:
+        lh.run(made)
+    assert caught.value.flow == "a>b" and caught.value.time_s > 0.5
+
+
+def test_random_numbers_are_those_of_seed_flow_and_connection():
+    """Wherever the flow stands in the scenario."""
+
+    def drawn(before=0, name="f", seed=1, to="b"):
+        numbers = []
+
+        class Drawing(lh.Controller):
+            def start(self, setting):
+                numbers.append(self.random.random())
+
+        made = scenario(Drawing, source={"files": {"sizes": ["10 kB"], "weights": [1], "pause": "600 ms"}})
+        made["flow"][0]["name"] = name
+        others = [{**scenario("reno")["flow"][0], "name": f"other{n}"} for n in range(before)]
+        made["flow"] = [*others, *made["flow"]]
+        lh.run(made, seed=seed)
+        return numbers
+
+    first = drawn()
+    assert len(first) > 2 and len(set(first)) == len(first)
+    assert drawn(before=2)[:2] == first[:2] == drawn()[:2]
+    assert not set(drawn(name="g")) & set(first) and not set(drawn(seed=2)) & set(first)
+
+
 @pytest.mark.parametrize("recovery", ["sack", "newreno", "rack"])
 def test_the_rate_of_sending_counts_all_segments(recovery):
     """Also those that are sent again, after timeouts too."""

@@ -109,7 +109,7 @@ class Measurement:
     @property
     def ce(self, /) -> int:
         """
-        Bytes in marked packets: as the receiver counts them (AccECN), or a segment for each echo.
+        Bytes in marked packets: as the receiver counts them (AccECN), or all that came with an echo.
         """
     @property
     def delivered(self, /) -> int:
@@ -174,7 +174,7 @@ class Measurement:
     @property
     def prior_in_flight(self, /) -> int:
         """
-        Bytes in flight before the last acknowledgement.
+        Bytes in flight before the last acknowledgement that `on_ack` counts.
         """
     @property
     def recovering(self, /) -> bool:

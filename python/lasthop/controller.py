@@ -81,7 +81,7 @@ class Controller:
     #: Whether packets are ECT(1) and the receiver counts marks, as L4S asks (RFC 9331). `on_ecn` is then not called:
     #: see ``m.ce``.
     l4s = False
-    #: Random numbers that depend on the run's seed and the flow alone.
+    #: Random numbers that depend on the run's seed, the flow's name and the number of the connection alone.
     random: Random
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -306,11 +306,11 @@ def make(
     initial_window: int,
     seed: int,
     flow: str,
-    number: int,
+    stream: str,
 ) -> Controller:
-    """A controller of a new connection."""
+    """A controller of a new connection; ``stream`` names its random numbers."""
     made = kind(**options)
-    made.random = Random(f"{seed}/{flow}/{number}/controller")
+    made.random = Random(f"{stream}/controller")
     made.window = initial_window
     # What it returns counts as what other calls return.
     answer = made.start(Setting(segment, initial_window, seed, flow))

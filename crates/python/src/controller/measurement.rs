@@ -1,7 +1,7 @@
 //! What acknowledgements said since the last call, as the methods of a controller see it.
 
 use lasthop_core::engine::{BitRate, Duration, Instant};
-use lasthop_core::transport::congestion::AckSample;
+use lasthop_core::transport::congestion::{AckSample, EndpointContext, Flight};
 use pyo3::prelude::*;
 
 /// The arguments of a controller's methods. Times in s, amounts in bytes, rates in bit/s; `None` where nothing is known.
@@ -16,10 +16,9 @@ pub struct Measurement {
     pub(super) last_ack: Instant,
     pub(super) acked: u64,
     pub(super) sacked: u64,
-    pub(super) lost: u64,
-    pub(super) marks: u64,
-    /// Marked bytes, where the receiver counts them.
+    pub(super) packets_acked: u64,
     pub(super) ce: u64,
+    pub(super) packets_ce: u64,
     pub(super) sent: u64,
     pub(super) link_changed: bool,
     pub(super) rtt_sum_ns: u64,
@@ -39,9 +38,12 @@ pub struct Measurement {
     pub(super) min_rtt: Option<Duration>,
     pub(super) srtt: Duration,
     pub(super) rttvar: Duration,
+    /// So far in the connection.
     pub(super) delivered: u64,
+    pub(super) packets: u64,
+    pub(super) lost: u64,
     /// The same at the last `on_ack`.
-    pub(super) delivered_before: u64,
+    pub(super) lost_before: u64,
     pub(super) round: u64,
     pub(super) window: u64,
     pub(super) pacing: Option<BitRate>,
@@ -49,18 +51,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub(super) fn new(segment: u64, window: u64) -> Self {
+    pub(super) fn new(seat: &EndpointContext) -> Self {
+        let begun = &seat.begun;
         Self {
             now: Instant::ZERO,
-            since: Instant::ZERO,
+            since: begun.at,
             acks: 0,
             first_ack: Instant::ZERO,
             last_ack: Instant::ZERO,
             acked: 0,
             sacked: 0,
-            lost: 0,
-            marks: 0,
+            packets_acked: 0,
             ce: 0,
+            packets_ce: 0,
             sent: 0,
             link_changed: false,
             rtt_sum_ns: 0,
@@ -78,22 +81,34 @@ impl Measurement {
             min_rtt: None,
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
-            delivered: 0,
-            delivered_before: 0,
+            delivered: begun.delivered,
+            packets: begun.packets,
+            lost: begun.lost,
+            lost_before: begun.lost,
             round: 0,
-            window,
+            window: seat.initial_window,
             pacing: None,
-            segment,
+            segment: u64::from(seat.smss),
         }
     }
 
     /// Begins to gather anew.
     pub(super) fn begin(&mut self, now: Instant) {
         (self.since, self.acks, self.sent, self.link_changed) = (now, 0, 0, false);
-        (self.acked, self.sacked, self.lost, self.marks, self.ce) = (0, 0, 0, 0, 0);
+        (self.acked, self.sacked, self.packets_acked, self.ce, self.packets_ce) = (0, 0, 0, 0, 0);
         (self.rtt_sum_ns, self.rtts, self.best) = (0, 0, None);
         (self.app_limited, self.window_limited) = (false, false);
-        self.delivered_before = self.delivered;
+        self.lost_before = self.lost;
+    }
+
+    /// Round-trip times of another path are void.
+    pub(super) fn forget_delays(&mut self) {
+        (self.rtt_sum_ns, self.rtts) = (0, 0);
+        (self.srtt, self.rttvar) = (Duration::ZERO, Duration::ZERO);
+    }
+
+    pub(super) fn on_flight(&mut self, flight: &Flight) {
+        (self.in_flight, self.lost, self.recovering) = (flight.in_flight, flight.lost, flight.recovering);
     }
 
     pub(super) fn on_ack(&mut self, sample: &AckSample) {
@@ -104,8 +119,7 @@ impl Measurement {
         self.acks += 1;
         self.acked += sample.acked;
         self.sacked += sample.sacked;
-        self.marks += u64::from(sample.ece);
-        self.ce += sample.ce;
+        self.count(sample);
         (self.in_flight, self.prior_in_flight) = (sample.in_flight, sample.prior_in_flight);
         if let Some(rtt) = sample.rtt {
             self.rtt_sum_ns += rtt.as_nanos();
@@ -113,7 +127,7 @@ impl Measurement {
             self.rtts += 1;
             self.rtt_last = rtt;
         }
-        (self.srtt, self.rttvar, self.delivered) = (sample.srtt, sample.rttvar, sample.delivered);
+        (self.srtt, self.rttvar) = (sample.srtt, sample.rttvar);
         if let Some(rate) = &sample.rate
             && let Some(ns) = rate.interval.map(Duration::as_nanos).filter(|ns| *ns > 0)
         {
@@ -127,6 +141,22 @@ impl Measurement {
         }
         self.window_limited |= sample.window_limited;
         (self.round, self.recovering) = (sample.round, sample.recovering);
+    }
+
+    /// Counts what an acknowledgement delivered, and what of it was marked: as the receiver counted, or all that came with an echo.
+    fn count(&mut self, sample: &AckSample) {
+        let (bytes, packets) = (sample.delivered - self.delivered, sample.packets - self.packets);
+        (self.delivered, self.packets) = (sample.delivered, sample.packets);
+        self.packets_acked += packets;
+        if sample.ce > 0 {
+            self.ce += sample.ce;
+            // Of packets of their mean size.
+            self.packets_ce +=
+                if bytes > 0 { (sample.ce * packets).div_ceil(bytes) } else { sample.ce.div_ceil(self.segment) };
+        } else if sample.ece > 0 {
+            self.ce += bytes;
+            self.packets_ce += packets;
+        }
     }
 }
 
@@ -153,25 +183,25 @@ impl Measurement {
     /// Bytes newly taken for lost.
     #[getter]
     fn lost(&self) -> u64 {
-        self.lost
+        self.lost - self.lost_before
     }
 
-    /// Bytes in marked packets: as the receiver counts them (AccECN), or a segment for each echo.
+    /// Bytes in marked packets: as the receiver counts them (AccECN), or all that came with an echo.
     #[getter]
     fn ce(&self) -> u64 {
-        if self.ce > 0 { self.ce } else { self.marks * self.segment }
+        self.ce
     }
 
     /// Packets acknowledged or SACKed, each once.
     #[getter]
     fn packets_acked(&self) -> u64 {
-        (self.delivered - self.delivered_before).div_ceil(self.segment)
+        self.packets_acked
     }
 
     /// Marked packets, likewise.
     #[getter]
     fn packets_ce(&self) -> u64 {
-        self.ce().div_ceil(self.segment)
+        self.packets_ce
     }
 
     /// Whether the terminal said since the last call that its path is another one (`path_hint = "delays"`).
@@ -186,7 +216,7 @@ impl Measurement {
         self.in_flight
     }
 
-    /// Bytes in flight before the last acknowledgement.
+    /// Bytes in flight before the last acknowledgement that `on_ack` counts.
     #[getter]
     fn prior_in_flight(&self) -> u64 {
         self.prior_in_flight

@@ -13,8 +13,8 @@ use lasthop_core::learning::Every;
 use lasthop_core::net::Probe;
 use lasthop_core::transport::congestion::filter::Least;
 use lasthop_core::transport::congestion::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, LostSegment, Sent, Undo, Wants,
-    WindowRule,
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Flight, LostSegment, Sent, Undo,
+    Wants, WindowRule,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -79,12 +79,10 @@ struct Controller {
 
 impl Controller {
     fn new(py: Python<'_>, maker: &Maker, seat: &EndpointContext) -> Self {
-        let segment = u64::from(seat.smss);
-        let next = Measurement::new(segment, seat.initial_window);
+        let next = Measurement::new(seat);
         let told = Py::new(py, next.clone()).expect("the interpreter has memory for one object");
         let arguments =
             PyTuple::new(py, [told.clone_ref(py)]).expect("the interpreter has memory for one tuple").unbind();
-        let flow = if maker.name.is_empty() { seat.flow.to_string() } else { maker.name.clone() };
         let mut made = Self {
             object: None,
             hooks: Default::default(),
@@ -98,23 +96,25 @@ impl Controller {
             min_rtt: Least::default(),
             window: seat.initial_window,
             pacing: None,
-            segment,
+            segment: u64::from(seat.smss),
             raised: 0,
-            flow,
+            flow: maker.label.clone(),
             run: Arc::clone(&maker.run),
         };
         made.run.enter();
         let started = made.start(py, maker, seat);
         made.run.leave();
         if let Err(error) = started {
-            made.fail("start", error, Instant::ZERO);
+            made.fail("start", error, seat.begun.at);
         }
         made
     }
 
     fn start(&mut self, py: Python<'_>, maker: &Maker, seat: &EndpointContext) -> PyResult<()> {
-        let arguments =
-            (&maker.class, &maker.options, seat.smss, seat.initial_window, maker.seed, &self.flow, seat.flow);
+        // Flows to all terminals of a cell share a name.
+        let place = self.run.place(&maker.label, seat.flow);
+        let stream = format!("{}/{}/{place}/{}", maker.seed, maker.label, seat.begun.connection);
+        let arguments = (&maker.class, &maker.options, seat.smss, seat.initial_window, maker.seed, &self.flow, stream);
         let object = py.import("lasthop.controller")?.call_method1("make", arguments)?;
         let every = object.getattr("every")?;
         // Whatever it is, it is shown as what it was and refused.
@@ -269,13 +269,18 @@ impl CongestionControl for Controller {
 
     fn on_sent(&mut self, sent: &Sent) {
         self.next.sent += sent.bytes;
+        self.next.in_flight = sent.in_flight;
         if sent.in_flight == sent.bytes && self.next.delivered > 0 {
             self.call(Hook::Idle, sent.now);
         }
     }
 
     fn on_lost(&mut self, lost: &LostSegment) {
-        self.next.lost += lost.bytes;
+        self.next.lost = lost.lost;
+    }
+
+    fn on_flight(&mut self, flight: &Flight) {
+        self.next.on_flight(flight);
     }
 
     fn on_ack(&mut self, sample: &AckSample) {
@@ -350,11 +355,14 @@ impl CongestionControl for Controller {
 
     fn on_undo(&mut self, undo: &Undo) {
         self.next.flight = undo.flight;
+        // What was taken for lost was not.
+        self.next.lost_before = self.next.lost;
         self.call(Hook::Undo, undo.now);
     }
 
     fn on_path_change(&mut self, now: Instant) {
         self.min_rtt.clear();
+        self.next.forget_delays();
         self.next.link_changed = true;
         self.call(Hook::Ack, now);
         self.begin(now);

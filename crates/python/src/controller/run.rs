@@ -27,6 +27,8 @@ pub struct Run {
     inside: AtomicBool,
     /// How many controllers of media there are by the names of their flows.
     made: Mutex<BTreeMap<String, u32>>,
+    /// The flows that share a name, by their numbers, in the order in which their first controllers were made.
+    flows: Mutex<BTreeMap<String, Vec<u32>>>,
 }
 
 /// A call that failed.
@@ -63,6 +65,16 @@ impl Run {
         let count = made.entry(name.to_owned()).or_default();
         *count += 1;
         *count - 1
+    }
+
+    /// The place of a flow among those of its name.
+    pub fn place(&self, name: &str, flow: u32) -> usize {
+        let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        let flows = flows.entry(name.to_owned()).or_default();
+        flows.iter().position(|one| *one == flow).unwrap_or_else(|| {
+            flows.push(flow);
+            flows.len() - 1
+        })
     }
 
     /// Whether a call has failed.
