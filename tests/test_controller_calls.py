@@ -383,7 +383,7 @@ def test_errors_name_a_flow_without_a_name_by_its_ends_and_the_instant():
 def test_random_numbers_are_those_of_seed_flow_and_connection():
     """Wherever the flow stands in the scenario."""
 
-    def drawn(before=0, name="f", seed=1, to="b"):
+    def drawn(before=0, name="f", seed=1, cells=()):
         numbers = []
 
         class Drawing(lh.Controller):
@@ -394,6 +394,9 @@ def test_random_numbers_are_those_of_seed_flow_and_connection():
         made["flow"][0]["name"] = name
         others = [{**scenario("reno")["flow"][0], "name": f"other{n}"} for n in range(before)]
         made["flow"] = [*others, *made["flow"]]
+        if cells:
+            made |= {"duration": "100 ms", "hsdpa": list(cells)}
+            made["flow"][0] |= {"from": "n", "to": "cell.ue[*]"}
         lh.run(made, seed=seed)
         return numbers
 
@@ -401,6 +404,7 @@ def test_random_numbers_are_those_of_seed_flow_and_connection():
     assert len(first) > 2 and len(set(first)) == len(first)
     assert drawn(before=2)[:2] == first[:2] == drawn()[:2]
     assert not set(drawn(name="g")) & set(first) and not set(drawn(seed=2)) & set(first)
+    assert len(set(drawn(cells=[{"name": "cell", "node": "n", "ues": 3, "rings": 0}]))) == 3
 
 
 @pytest.mark.parametrize("recovery", ["sack", "newreno", "rack"])
