@@ -145,7 +145,8 @@ impl Measurement {
 
     /// Counts what an acknowledgement delivered, and what of it was marked: as the receiver counted, or all that came with an echo.
     fn count(&mut self, sample: &AckSample) {
-        let (bytes, packets) = (sample.delivered - self.delivered, sample.packets - self.packets);
+        let bytes = sample.delivered.saturating_sub(self.delivered);
+        let packets = sample.packets.saturating_sub(self.packets);
         (self.delivered, self.packets) = (sample.delivered, sample.packets);
         self.packets_acked += packets;
         if sample.ce > 0 {
@@ -183,7 +184,7 @@ impl Measurement {
     /// Bytes newly taken for lost.
     #[getter]
     fn lost(&self) -> u64 {
-        self.lost - self.lost_before
+        self.lost.saturating_sub(self.lost_before)
     }
 
     /// Bytes in marked packets: as the receiver counts them (AccECN), or all that came with an echo.
