@@ -186,6 +186,35 @@ def test_what_is_odd_in_a_capture_comes_to_what_it_does_by_hand(tmp_path):
     assert following["rtt_samples"] == 1
 
 
+@pytest.mark.parametrize(
+    ("syn", "connections"),
+    [("350  >  S   0     0     -", 1), ("350  >  S   9000  0     -", 2), ("1200 >  S   0     0     -", 2)],
+    ids=["a late duplicate", "another initial number", "after the end"],
+)
+def test_a_syn_with_the_same_number_opens_no_connection_while_there_is_one(tmp_path, syn, connections):
+    """RFC 9293 §3.10: it is the same SYN once more, until a FIN was acknowledged."""
+    script = sorted([*SCRIPT.strip().splitlines(), syn], key=lambda line: int(line.split()[0]))
+    rows = lh.analyze(capture(tmp_path / "again.pcapng", "\n".join(script))).connections.rows()
+    assert len(rows) == connections
+    if connections == 1:
+        for name in ("sent_bytes", "acked_bytes", "retransmitted_bytes", "acks", "end_s"):
+            assert rows[0][name] == BY_HAND[name], name
+
+
+def test_data_on_a_syn_that_is_lost_make_one_connection(tmp_path):
+    """The data behind the SYN leave before it is sent again."""
+    loss = {"bernoulli": {"p": 0.2}}
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "60 ms", "loss": loss}
+    transport = {"tcp": {"handshake": "data_on_syn", "initial_window": 10}}
+    flow = {"name": "f", "from": "a", "to": "b", "transport": transport, "source": {"file": {"size": "100 kB"}}}
+    scenario = {"profile": "rfc", "duration": "60 s", "link": [link], "flow": [flow], "record": {"packets": True}}
+    result = lh.run(scenario, seed=6, pcap=tmp_path / "syn.pcapng")
+    (ours,) = lh.analyze(result).connections.rows()
+    (row,) = lh.analyze(tmp_path / "syn.pcapng").connections.rows()
+    for name in ("sent_bytes", "acked_bytes", "retransmitted_packets", "rtt_samples"):
+        assert row[name] == ours[name], name
+
+
 #: Frames by what they are. 101 is LINKTYPE_RAW, 113 and 276 are LINKTYPE_LINUX_SLL and its second version. The
 #: extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3). Segments longer than a
 #: header of IP can state have a length of 0 there (BIG TCP), and so have those that an interface has yet to cut.
@@ -485,6 +514,22 @@ def test_many_connections_of_several_flows(web):
         ):
             assert there[node][column] == by_flow[name][column], column
         assert there[node]["rtt_ms_mean"] == pytest.approx(by_flow[name]["rtt_ms_mean"])
+
+
+@pytest.mark.parametrize("variant", ["sack", "vegas", "fack"])
+def test_timeouts_of_single_connections_of_ns2_are_right_or_missing(variant):
+    """ns-2's counter begins anew with each connection, has none of Fack's expiries, and idle ones of Vegas."""
+    changed = {"flow.surf.transport.tcp.variant": variant, "link.radio.loss.bernoulli.p": 0.1}
+    result = lh.run(lh.load(WEB).with_(changed, profile="ns2", duration="150 s"))
+    (flow,) = result.flows.where(flow="surf").rows()
+    made = lh.analyze(result, flows=["surf"])
+    counts = [row["timeouts"] for row in made.connections.rows()]
+    assert len(counts) > 5 and flow["timeouts"] > 3
+    if variant == "sack":
+        assert min(counts) == 0 and sum(counts) == flow["timeouts"]
+        assert counts == [0, 1, 2, 0, 0, 0, 1]
+    else:
+        assert set(counts) == {None}
 
 
 def test_what_is_asked_for_and_is_not_there(web, tmp_path):

@@ -92,8 +92,8 @@ class _Capture:
                 named.setdefault(ends[end].rpartition(":")[0], interface)
         self.names = [_renamed(end, named) for end in ends]
         self.time = plain(table.column("time_s"))
-        self.seq, self.payload, self.syn, self.fin = (
-            plain(table.column(name)).astype(np.int64) for name in ("seq", "payload_bytes", "syn", "fin")
+        self.seq, self.payload, self.syn, self.fin, self.rst = (
+            plain(table.column(name)).astype(np.int64) for name in ("seq", "payload_bytes", "syn", "fin", "rst")
         )
         self.ack = np.nan_to_num(plain(table.column("ack")).astype(np.float64), nan=-1).astype(np.int64)
 
@@ -197,7 +197,7 @@ def _came(
 
 
 def _connections(capture: _Capture, rows: Array) -> list[Array]:
-    """The rows of each connection: one begins with a SYN that comes after anything else than SYNs."""
+    """The rows of each connection: one begins with a SYN that comes after anything else than SYNs and repeats none."""
     import numpy as np
 
     if not len(rows):
@@ -205,9 +205,31 @@ def _connections(capture: _Capture, rows: Array) -> list[Array]:
     begins = [0]
     syn = capture.syn[rows] > 0
     for place in np.flatnonzero(syn & (capture.ack[rows] < 0)):
-        if not syn[begins[-1] : place].all():
+        before = rows[begins[-1] : place]
+        if not syn[begins[-1] : place].all() and not _repeats(capture, rows[place], before):
             begins.append(int(place))
     return [rows[begin:end] for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True)]
+
+
+def _repeats(capture: _Capture, syn: int, before: Array) -> bool:
+    """Whether a SYN is that of the connection ``before`` once more (RFC 9293 §3.10): with the same number, while neither
+    a FIN was acknowledged nor the connection was reset."""
+    import numpy as np
+
+    opening = before[(capture.syn[before] > 0) & (capture.source[before] == capture.source[syn])]
+    if not len(opening) or capture.seq[opening[0]] != capture.seq[syn] or capture.rst[before].any():
+        return False
+    return not any(_ended(capture, before, end) for end in np.unique(capture.source[before]))
+
+
+def _ended(capture: _Capture, rows: Array, end: int) -> bool:
+    """Whether the FIN of an end was acknowledged in a connection."""
+    import numpy as np
+
+    own = capture.source[rows] == end
+    fins = rows[own & (capture.fin[rows] > 0)]
+    behind = (capture.seq + capture.payload + capture.syn + 1)[fins] % 2**32
+    return bool(np.isin(capture.ack[rows[~own]], behind).any())
 
 
 def _segments(capture: _Capture, rows: Array, forth: Array) -> Segments:

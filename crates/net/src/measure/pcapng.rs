@@ -81,6 +81,9 @@ const SNAP_LENGTH: u32 = 14 + 65_535;
 /// Offset added to port numbers.
 const FIRST_PORT: u16 = 40_000;
 
+/// How much further each connection of a flow begins, so that its SYN is not the one before again.
+const ISN_STEP: u32 = 1 << 24;
+
 impl<W: Write> Capture<W> {
     /// Captures at `nodes`, each with its name; `flows` in the order of their numbers.
     ///
@@ -229,7 +232,8 @@ impl<W: Write> Capture<W> {
                 }
             }
         }
-        let mut tcp = WireTcp::new(0, 0, seq as u32, 0);
+        let isn = packet.connection.wrapping_mul(ISN_STEP);
+        let mut tcp = WireTcp::new(0, 0, isn.wrapping_add(seq as u32), 0);
         let is_syn = flags.has(TcpFlags::SYN);
         tcp.syn = is_syn;
         tcp.fin = flags.has(TcpFlags::FIN);
@@ -238,7 +242,7 @@ impl<W: Write> Capture<W> {
         tcp.ece = flags.has(TcpFlags::ECE);
         tcp.cwr = flags.has(TcpFlags::CWR);
         if tcp.ack {
-            tcp.acknowledgment_number = ack as u32;
+            tcp.acknowledgment_number = isn.wrapping_add(ack as u32);
         }
         let window = match header.window {
             0 | TcpHeader::ANY_WINDOW => flow.window,
@@ -258,7 +262,7 @@ impl<W: Write> Capture<W> {
         if flags.has(TcpFlags::TIMESTAMPS) {
             options.push(TcpOptionElement::Timestamp(ticks(header.ts_val), ticks(header.ts_echo)));
         }
-        let edge = |n: u64| if numbering == Numbering::Bytes { n as u32 } else { flow.byte(n) as u32 };
+        let edge = |n: u64| isn.wrapping_add(if numbering == Numbering::Bytes { n } else { flow.byte(n) } as u32);
         let mut blocks = header.sack().iter(header.ack).map(|(start, end)| (edge(start), edge(end)));
         if let Some(first) = blocks.next() {
             options.push(TcpOptionElement::SelectiveAcknowledgement(first, [blocks.next(), blocks.next(), None]));
