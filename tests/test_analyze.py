@@ -205,10 +205,10 @@ def test_data_on_a_syn_that_is_lost_make_one_connection(tmp_path):
     """The data behind the SYN leave before it is sent again."""
     loss = {"bernoulli": {"p": 0.2}}
     link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "60 ms", "loss": loss}
-    transport = {"tcp": {"handshake": "data_on_syn", "initial_window": 10}}
+    transport = {"tcp": {"handshake": "data_on_syn"}}
     flow = {"name": "f", "from": "a", "to": "b", "transport": transport, "source": {"file": {"size": "100 kB"}}}
     scenario = {"profile": "rfc", "duration": "60 s", "link": [link], "flow": [flow], "record": {"packets": True}}
-    result = lh.run(scenario, seed=6, pcap=tmp_path / "syn.pcapng")
+    result = lh.run(scenario, seed=8, pcap=tmp_path / "syn.pcapng")
     (ours,) = lh.analyze(result).connections.rows()
     (row,) = lh.analyze(tmp_path / "syn.pcapng").connections.rows()
     for name in ("sent_bytes", "acked_bytes", "retransmitted_packets", "rtt_samples"):
@@ -254,6 +254,21 @@ def test_a_part_without_the_syn_has_no_byte_outstanding_that_was_not_sent(tmp_pa
     (row,) = lh.analyze(capture(tmp_path / "part.pcapng", part)).connections.rows()
     assert row["outstanding_bytes_max"] == 1000
     assert row["outstanding_bytes_mean"] == pytest.approx(1000 * 80 / 100)
+
+
+def test_acknowledgements_of_data_before_a_part_count(tmp_path):
+    """Three of the same number are two duplicates once data are outstanding."""
+    part = """
+    0  <  A   1     0     500
+    10 >  A   2000  1000  1
+    20 <  A   1     0     500
+    30 <  A   1     0     500
+    40 <  A   1     0     1000
+    80 <  A   1     0     3000
+    """
+    (row,) = lh.analyze(capture(tmp_path / "part.pcapng", part, 2**32 - 700)).connections.rows()
+    assert (row["acks"], row["duplicate_acks"], row["rtt_samples"]) == (5, 2, 1)
+    assert (row["acked_bytes"], row["outstanding_bytes_max"]) == (1000, 1000)
 
 
 @pytest.mark.filterwarnings("error")

@@ -238,7 +238,7 @@ def _segments(capture: _Capture, rows: Array, forth: Array) -> Segments:
 
     syn, fin, payload = (values[rows] for values in (capture.syn, capture.fin, capture.payload))
     opening = rows[forth & (syn > 0)]
-    # Without the SYN the first byte that was seen is number 1.
+    # Without the SYN the least number that was seen is 1.
     sent = capture.seq[rows[forth]]
     base = int(capture.seq[opening[0]]) if len(opening) else int(sent[0]) - 1 if len(sent) else 0
     # What numbers the sender's bytes: its own sequence numbers, and the other's acknowledgements.
@@ -246,6 +246,8 @@ def _segments(capture: _Capture, rows: Array, forth: Array) -> Segments:
     there = forth | (capture.ack[rows] >= 0)
     counted = np.zeros(len(rows), np.int64)
     counted[there] = _unwrapped(numbers[there] - base)
+    if not len(opening):
+        counted += max(0, 1 - int(counted[there].min(initial=1)))
     start = np.where(forth, counted, 0)
     return Segments(
         time=capture.time[rows],
