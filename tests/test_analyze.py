@@ -399,6 +399,25 @@ def test_tcptrace_agrees(run):
     assert mine["outstanding_bytes_max"] == there["max owin"] - 1
 
 
+@needs_tcptrace
+@needs_tshark
+def test_tcptrace_agrees_on_a_capture_cut_to_68_bytes(tmp_path):
+    """Time stamps and SACK blocks reach beyond them."""
+    changed = {"flow.file.transport.tcp.variant": "sack", "flow.file.transport.tcp.timestamps": True}
+    lh.run(lh.load(BUSY).with_(changed, profile="rfc", duration="20 s"), pcap=tmp_path / "whole.pcapng")
+    path = tmp_path / "cut.pcapng"
+    subprocess.run(["editcap", "-s", "68", tmp_path / "whole.pcapng", path], check=True)
+    (mine,) = lh.analyze(path, over="connections").connections.rows()
+    (whole,) = lh.analyze(tmp_path / "whole.pcapng", over="connections").connections.rows()
+    there, back = tcptrace(path)
+    assert mine == whole and mine["duplicate_acks"] > 0
+    assert mine["sent_packets"] + mine["retransmitted_packets"] == there["actual data pkts"]
+    assert mine["acks"] == back["ack pkts sent"]
+    subprocess.run(["editcap", "-s", "50", tmp_path / "whole.pcapng", tmp_path / "short.pcapng"], check=True)
+    with pytest.raises(ValueError, match=r"of \d+ segments: it needs a larger snap length"):
+        lh.analyze(tmp_path / "short.pcapng")
+
+
 @needs_tshark
 def test_tshark_agrees(run):
     _, path = run

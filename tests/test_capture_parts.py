@@ -240,6 +240,20 @@ def test_what_tcpdump_captures_at_the_sender_says_the_same(web, tmp_path, link):
         assert other["rtt_ms_mean"] == pytest.approx(mine["rtt_ms_mean"], abs=2e-3)
 
 
+def test_packets_that_pass_two_interfaces_of_a_host_count_once(web, tmp_path):
+    """As with a bridge and its port: a packet out passes the bridge first, a packet in the port."""
+    once = classic(web[1].read_bytes(), 276)
+    twice, place = once[:24], 24
+    while place < len(once):
+        end = place + 16 + struct.unpack_from("<I", once, place + 8)[0]
+        packet, place = once[place:end], end
+        both = [packet[:20] + struct.pack(">I", number) + packet[24:] for number in (7, 3)]
+        twice += b"".join(both if packet[26] == 4 else both[::-1])
+    (tmp_path / "once.pcap").write_bytes(once)
+    (tmp_path / "twice.pcap").write_bytes(twice)
+    assert lh.analyze(tmp_path / "twice.pcap").connections.rows() == lh.analyze(tmp_path / "once.pcap").connections.rows()
+
+
 def test_of_a_loopback_device_the_arrivals_are_taken_as_sent(web, tmp_path):
     """Linux captures what passes it as received, both ways."""
     data = classic(web[1].read_bytes(), 113)

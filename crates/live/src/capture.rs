@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use lasthop_core::engine::Instant;
+use lasthop_core::measure::segments::OF_A_RUN;
 use lasthop_core::net::Place;
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
@@ -70,6 +71,7 @@ impl PacketFile {
     pub fn interface(&mut self, name: &str) -> u32 {
         let options = vec![
             InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+            InterfaceDescriptionOption::IfDescription(Cow::Borrowed(OF_A_RUN)),
             InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
         ];
         let written =

@@ -26,6 +26,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 
+use super::segments::OF_A_RUN;
 use crate::engine::Instant;
 use crate::net::{Address, FlowId, Header, NodeId, Observation, Observer, Packet, TcpFlags, TcpHeader};
 
@@ -94,6 +95,7 @@ impl<W: Write> Capture<W> {
         for (_, name) in nodes {
             let options = vec![
                 InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+                InterfaceDescriptionOption::IfDescription(Cow::Borrowed(OF_A_RUN)),
                 InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
             ];
             // Several interfaces in one file can only be of this kind for tcpdump and tcptrace.

@@ -3,18 +3,22 @@
 //!
 //! What a connection did is not found out here; a row says what its packet's headers say.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::error::Error;
 use std::io::{ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 use std::time::Duration;
 
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
+use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapPacket, PcapReader};
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::Block;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::packet::PacketOption;
 
 use super::table::{Column, Names, Numbers, Table};
 
@@ -30,6 +34,20 @@ pub enum ReadError {
          Wireshark's `editcap CAPTURE WHOLE` writes a file of the whole ones"
     )]
     Cut(u64),
+    /// A block behind this number of whole packets is longer than the reader's buffer.
+    #[error("behind {0} packets stands a block of more than 8 MB, and longer ones cannot be read")]
+    Large(u64),
+    /// A Simple Packet Block behind this number of other packets.
+    #[error(
+        "behind {0} packets stands a Simple Packet Block: packets in such blocks carry no time, and cannot be read"
+    )]
+    NoTime(u64),
+    /// Of this number of segments less is stored than TCP's header without options.
+    #[error(
+        "the capture has less than the 20 bytes that TCP's header begins with of {0} segments: \
+         it needs a larger snap length, as `tcpdump -s 96` has"
+    )]
+    Headers(u64),
     /// An interface of another kind.
     #[error("interface {0} is {1:?}, and only Ethernet, Linux's cooked frames and bare IP can be read")]
     Link(u32, DataLink),
@@ -42,14 +60,14 @@ const PCAP: [[u8; 4]; 4] =
 /// The longest frame that libpcap reads, whatever the file says (`MAXIMUM_SNAPLEN` in its `pcap-int.h`).
 const MAXIMUM_SNAPLEN: u32 = 262_144;
 
-/// Times from here on, ten years after 1970, are dates, and not the time of a run.
-const DATES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+/// How interfaces are described whose times count from the start of a run, as in captures of this project.
+pub const OF_A_RUN: &str = "lasthop: times since the start of the run";
 
 /// The TCP segments of a capture, in the order of the file. Other packets are left out.
 ///
 /// | column | unit | meaning |
 /// | --- | --- | --- |
-/// | `time_s` | s | when; of a capture with dates, since its first packet |
+/// | `time_s` | s | when: in a capture of this project since the start of the run, in others since the first packet |
 /// | `interface` | | the name of the interface, or its number, as in `#0` |
 /// | `direction` | | `out`, `in`, or empty if the file does not say |
 /// | `from`, `to` | | address and port; an address of IPv6 in brackets |
@@ -58,30 +76,48 @@ const DATES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// | `payload_bytes` | B | payload, whether it is stored or not |
 /// | `syn`, `fin`, `rst` | | 1 where the flag is set |
 /// | `window` | | the advertised window, as it stands there |
-/// | `sack_blocks` | | how many SACK blocks it carries |
+/// | `sack_blocks` | | how many SACK blocks it carries, as far as they are stored |
 ///
 /// # Errors
-/// If the file is damaged, or has interfaces of another kind.
+/// If the file is damaged, has interfaces of another kind, or packets without a time or without a TCP header.
 pub fn segments<R: Read>(mut input: R) -> Result<Table, ReadError> {
     let mut magic = Vec::new();
     input.by_ref().take(4).read_to_end(&mut magic).map_err(damaged)?;
     let is_classic = PCAP.iter().any(|known| *magic == *known);
-    let input = std::io::Cursor::new(magic).chain(input);
+    let input = Input { inner: std::io::Cursor::new(magic).chain(input), has_ended: Rc::default() };
     let mut rows = Rows::default();
     if is_classic { rows.read_pcap(input) } else { rows.read_pcapng(input) }?;
-    Ok(rows.table())
+    match rows.without_header {
+        0 => Ok(rows.table()),
+        several => Err(ReadError::Headers(several)),
+    }
 }
 
 fn damaged(error: impl ToString) -> ReadError {
     ReadError::Format(error.to_string())
 }
 
-/// What is wrong behind this number of whole packets.
-fn damaged_behind(packets: u64, error: impl Error) -> ReadError {
+/// What is wrong behind this number of whole packets, in a file that has ended or not.
+fn damaged_behind(packets: u64, has_ended: bool, error: impl Error) -> ReadError {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
     match cause.map(std::io::Error::kind) {
-        Some(ErrorKind::UnexpectedEof) => ReadError::Cut(packets),
+        Some(ErrorKind::UnexpectedEof) if has_ended => ReadError::Cut(packets),
+        Some(ErrorKind::UnexpectedEof) => ReadError::Large(packets),
         _ => damaged(error),
+    }
+}
+
+/// A file, and whether its end was read.
+struct Input<R> {
+    inner: R,
+    has_ended: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Input<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.inner.read(bytes)?;
+        self.has_ended.set(self.has_ended.get() || (length == 0 && !bytes.is_empty()));
+        Ok(length)
     }
 }
 
@@ -89,6 +125,8 @@ fn damaged_behind(packets: u64, error: impl Error) -> ReadError {
 struct Rows {
     /// What times are counted from.
     begin: Option<Duration>,
+    /// Segments of which less is stored than the header without options.
+    without_header: u64,
     time: Numbers<f64>,
     interface: Names,
     direction: Names,
@@ -107,6 +145,8 @@ struct Rows {
 /// What an interface has captured.
 struct Frame<'a> {
     time: Duration,
+    /// Whether the time counts from the start of a run.
+    is_of_a_run: bool,
     interface: &'a str,
     /// Which way it passed the interface, if the file says so beside it.
     direction: &'static str,
@@ -116,32 +156,44 @@ struct Frame<'a> {
 }
 
 impl Rows {
-    fn read_pcapng(&mut self, input: impl Read) -> Result<(), ReadError> {
+    fn read_pcapng(&mut self, input: Input<impl Read>) -> Result<(), ReadError> {
+        let has_ended = Rc::clone(&input.has_ended);
         let mut reader = PcapNgReader::new(input).map_err(damaged)?;
         let mut packets = 0;
         while let Some(block) = reader.next_block() {
-            let (block, state) = block.map_err(|error| damaged_behind(packets, error))?;
-            let Block::EnhancedPacket(packet) = block else { continue };
+            let (block, state) = block.map_err(|error| damaged_behind(packets, has_ended.get(), error))?;
+            let (number, time, data, original_len, flags) = match block {
+                Block::EnhancedPacket(packet) => {
+                    let flags = packet.options.iter().find_map(|option| match option {
+                        EnhancedPacketOption::Flags(flags) => Some(*flags),
+                        _ => None,
+                    });
+                    (packet.interface_id, packet.timestamp, packet.data, packet.original_len, flags)
+                }
+                Block::Packet(packet) => {
+                    let flags = packet.options.iter().find_map(|option| match option {
+                        PacketOption::Flags(flags) => Some(*flags),
+                        _ => None,
+                    });
+                    (packet.interface_id.into(), packet.timestamp, packet.data, packet.original_len, flags)
+                }
+                Block::SimplePacket(_) => return Err(ReadError::NoTime(packets)),
+                _ => continue,
+            };
             packets += 1;
-            let number = packet.interface_id;
             let interface = state.interfaces().get(number as usize);
             let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
-            let name = interface.and_then(|interface| {
-                interface.options.iter().find_map(|option| match option {
-                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
-                    _ => None,
-                })
-            });
-            let name = name.unwrap_or_else(|| format!("#{number}"));
-            let (time, direction) = (packet.timestamp, direction(&packet));
-            let frame =
-                Frame { time, interface: &name, direction, data: &packet.data, original_len: packet.original_len };
+            let (name, is_of_a_run) = interface.map_or((None, false), described);
+            let name = name.map_or_else(|| format!("#{number}"), str::to_owned);
+            let direction = direction(flags);
+            let frame = Frame { time, is_of_a_run, interface: &name, direction, data: &data, original_len };
             self.read(linktype, &frame).ok_or(ReadError::Link(number, linktype))?;
         }
         Ok(())
     }
 
-    fn read_pcap(&mut self, input: impl Read) -> Result<(), ReadError> {
+    fn read_pcap(&mut self, input: Input<impl Read>) -> Result<(), ReadError> {
+        let has_ended = Rc::clone(&input.has_ended);
         let mut reader = PcapReader::new(input).map_err(damaged)?;
         let header = reader.header();
         let linktype = header.datalink;
@@ -149,11 +201,11 @@ impl Rows {
         let snaplen = header.snaplen.max(MAXIMUM_SNAPLEN);
         let mut packets = 0;
         while let Some(packet) = reader.next_raw_packet() {
-            let packet = packet.map_err(|error| damaged_behind(packets, error))?;
+            let packet = packet.map_err(|error| damaged_behind(packets, has_ended.get(), error))?;
             packets += 1;
             let packet = PcapPacket::try_from_raw_packet(packet, header.ts_resolution, snaplen).map_err(damaged)?;
-            let (data, original_len) = (packet.data(), packet.orig_len());
-            let frame = Frame { time: packet.timestamp(), interface: "#0", direction: "", data, original_len };
+            let (time, data, original_len) = (packet.timestamp(), packet.data(), packet.orig_len());
+            let frame = Frame { time, is_of_a_run: false, interface: "#0", direction: "", data, original_len };
             self.read(linktype, &frame).ok_or(ReadError::Link(0, linktype))?;
         }
         Ok(())
@@ -161,43 +213,45 @@ impl Rows {
 
     /// Adds the segment of a frame, if it has one. Nothing if frames of this kind cannot be read.
     fn read(&mut self, linktype: DataLink, frame: &Frame<'_>) -> Option<()> {
-        let mut direction = frame.direction;
+        let (mut direction, mut interface) = (frame.direction, Cow::Borrowed(frame.interface));
         let parsed = match linktype {
             DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(frame.data).ok(),
             DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(frame.data).ok(),
-            DataLink::LINUX_SLL | DataLink::LINUX_SLL2 => cooked(linktype, frame.data).map(|(way, kind, rest)| {
+            DataLink::LINUX_SLL | DataLink::LINUX_SLL2 => cooked(linktype, frame.data).map(|cooked| {
                 if direction.is_empty() {
-                    direction = way;
+                    direction = cooked.direction;
                 }
-                LaxSlicedPacket::from_ether_type(kind, rest)
+                if cooked.interface > 0 {
+                    interface = format!("#{}", cooked.interface).into();
+                }
+                LaxSlicedPacket::from_ether_type(cooked.kind, cooked.rest)
             }),
             _ => return None,
         };
-        let time = frame.time.saturating_sub(*self.begin.get_or_insert(match frame.time {
-            time if time >= DATES => time,
-            _ => Duration::ZERO,
-        }));
-        if let Some(segment) = parsed.as_ref().and_then(|packet| Segment::of(packet, frame)) {
-            self.push(time, frame.interface, direction, &segment);
+        let begin = *self.begin.get_or_insert(if frame.is_of_a_run { Duration::ZERO } else { frame.time });
+        match parsed.as_ref().and_then(|packet| Segment::of(packet, frame)) {
+            Some(Ok(segment)) => self.push(frame.time.saturating_sub(begin), &interface, direction, &segment),
+            Some(Err(Short)) => self.without_header += 1,
+            None => {}
         }
         Some(())
     }
 
     fn push(&mut self, time: Duration, interface: &str, direction: &str, segment: &Segment<'_>) {
-        let Segment { from, to, tcp, payload } = segment;
+        let (number, flag) = (|place| i64::from(segment.number(place)), |bit| Some(segment.flag(bit).into()));
         self.time.push(Some(time.as_secs_f64()));
         self.interface.push(interface);
         self.direction.push(direction);
-        self.from.push(&SocketAddr::new(*from, tcp.source_port()).to_string());
-        self.to.push(&SocketAddr::new(*to, tcp.destination_port()).to_string());
-        self.seq.push(Some(tcp.sequence_number().into()));
-        self.ack.push(tcp.ack().then(|| tcp.acknowledgment_number().into()));
-        self.payload.push(Some(*payload as i64));
-        self.syn.push(Some(tcp.syn().into()));
-        self.fin.push(Some(tcp.fin().into()));
-        self.rst.push(Some(tcp.rst().into()));
-        self.window.push(Some(tcp.window_size().into()));
-        self.sack_blocks.push(Some(sack_blocks(tcp)));
+        self.from.push(&SocketAddr::new(segment.from, segment.half(0)).to_string());
+        self.to.push(&SocketAddr::new(segment.to, segment.half(2)).to_string());
+        self.seq.push(Some(number(4)));
+        self.ack.push(segment.flag(ACK).then(|| number(8)));
+        self.payload.push(Some(segment.payload as i64));
+        self.syn.push(flag(SYN));
+        self.fin.push(flag(FIN));
+        self.rst.push(flag(RST));
+        self.window.push(Some(segment.half(14).into()));
+        self.sack_blocks.push(Some(sack_blocks(segment.options)));
     }
 
     fn table(self) -> Table {
@@ -221,22 +275,45 @@ impl Rows {
     }
 }
 
+/// Flags of TCP's header (RFC 9293 §3.1).
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+
+/// The bytes of TCP's header without options.
+const FIXED: usize = 20;
+
 /// A TCP segment, by its headers.
 struct Segment<'a> {
     from: IpAddr,
     to: IpAddr,
-    tcp: &'a TcpSlice<'a>,
+    header: &'a [u8; FIXED],
+    /// The options, as far as they are stored.
+    options: &'a [u8],
     /// Bytes of payload, by the length that the IP header says: it need not be stored. Where that is 0, as of segments that the
     /// interface will cut (TSO) or that are longer than the field can say (BIG TCP), by the length of the frame.
     payload: usize,
 }
 
+/// Less of a segment is stored than the header without options.
+struct Short;
+
 impl<'a> Segment<'a> {
-    /// The segment that a packet is, if it is one. Fragments are none.
-    fn of(packet: &'a LaxSlicedPacket<'a>, frame: &Frame<'_>) -> Option<Self> {
-        let Some(TransportSlice::Tcp(tcp)) = &packet.transport else { return None };
+    /// The segment that a packet is, if it is one. Fragments are none, nor are those whose header is longer than they are.
+    fn of(packet: &'a LaxSlicedPacket<'a>, frame: &Frame<'_>) -> Option<Result<Self, Short>> {
+        let ip = packet.ip_payload().filter(|ip| ip.ip_number == IpNumber::TCP && !ip.fragmented)?;
+        let is_cut = frame.data.len() < frame.original_len as usize;
+        let Some((header, rest)) = ip.payload.split_first_chunk::<FIXED>() else {
+            return is_cut.then_some(Err(Short));
+        };
+        let header_bytes = 4 * usize::from(header[12] >> 4);
+        let options = header_bytes.checked_sub(FIXED)?;
+        if options > rest.len() && !is_cut {
+            return None;
+        }
         // Without a length in its header a packet reaches to the end of the frame.
-        let in_frame = (frame.original_len as usize).saturating_sub(frame.data.len() - tcp.slice().len());
+        let in_frame = (frame.original_len as usize).saturating_sub(frame.data.len() - ip.payload.len());
         let (from, to, length) = match packet.net.as_ref()? {
             LaxNetSlice::Ipv4(ip) => {
                 let (header, behind) = (ip.header(), ip.extensions().auth.map_or(0, |auth| auth.slice().len()));
@@ -255,40 +332,78 @@ impl<'a> Segment<'a> {
             }
             LaxNetSlice::Arp(_) => return None,
         };
-        Some(Self { from, to, tcp, payload: length.saturating_sub(tcp.header_slice().len()) })
+        let (options, payload) = (&rest[..options.min(rest.len())], length.saturating_sub(header_bytes));
+        Some(Ok(Self { from, to, header, options, payload }))
+    }
+
+    /// The two bytes of the header from this place on.
+    fn half(&self, place: usize) -> u16 {
+        u16::from_be_bytes([self.header[place], self.header[place + 1]])
+    }
+
+    /// The four bytes of the header from this place on.
+    fn number(&self, place: usize) -> u32 {
+        u32::from(self.half(place)) << 16 | u32::from(self.half(place + 2))
+    }
+
+    fn flag(&self, bit: u8) -> bool {
+        self.header[13] & bit != 0
     }
 }
 
+/// The name of an interface, and whether its times count from the start of a run.
+fn described<'a>(interface: &'a InterfaceDescriptionBlock<'_>) -> (Option<&'a str>, bool) {
+    let (mut name, mut is_of_a_run) = (None, false);
+    for option in &interface.options {
+        match option {
+            InterfaceDescriptionOption::IfName(text) => name = Some(&**text),
+            InterfaceDescriptionOption::IfDescription(text) => is_of_a_run = *text == OF_A_RUN,
+            _ => {}
+        }
+    }
+    (name, is_of_a_run)
+}
+
 /// Which way the packet passed its interface: the lowest two bits of `epb_flags`.
-fn direction(packet: &EnhancedPacketBlock<'_>) -> &'static str {
-    let flags = packet.options.iter().find_map(|option| match option {
-        EnhancedPacketOption::Flags(flags) => Some(flags & 3),
-        _ => None,
-    });
-    match flags {
+fn direction(flags: Option<u32>) -> &'static str {
+    match flags.map(|flags| flags & 3) {
         Some(1) => "in",
         Some(2) => "out",
         _ => "",
     }
 }
 
-/// Which way a cooked frame passed its interface, and what it carries (tcpdump.org: LINKTYPE_LINUX_SLL, LINKTYPE_LINUX_SLL2).
-fn cooked(linktype: DataLink, data: &[u8]) -> Option<(&'static str, EtherType, &[u8])> {
+/// What a cooked frame says.
+struct Cooked<'a> {
+    /// Which way it passed its interface.
+    direction: &'static str,
+    /// The number of this interface, or 0 if there is none.
+    interface: u32,
+    /// What it carries.
+    kind: EtherType,
+    rest: &'a [u8],
+}
+
+/// Reads a cooked frame (tcpdump.org: LINKTYPE_LINUX_SLL, LINKTYPE_LINUX_SLL2).
+fn cooked(linktype: DataLink, data: &[u8]) -> Option<Cooked<'_>> {
     let word = |place: usize| Some(u16::from_be_bytes(*data.get(place..)?.first_chunk()?));
-    let (packet_type, protocol, header) = match linktype {
-        DataLink::LINUX_SLL2 => ((*data.get(10)?).into(), word(0)?, 20),
-        _ => (word(0)?, word(14)?, 16),
+    let (packet_type, interface, protocol, header) = match linktype {
+        DataLink::LINUX_SLL2 => {
+            let interface = u32::from_be_bytes(*data.get(4..)?.first_chunk()?);
+            ((*data.get(10)?).into(), interface, word(0)?, 20)
+        }
+        _ => (word(0)?, 0, word(14)?, 16),
     };
-    let way = match packet_type {
+    let direction = match packet_type {
         0..=3 => "in", // to this host, to all, to a group, to another host
         4 => "out",
         _ => "",
     };
-    Some((way, EtherType(protocol), data.get(header..)?))
+    Some(Cooked { direction, interface, kind: EtherType(protocol), rest: data.get(header..)? })
 }
 
-fn sack_blocks(tcp: &TcpSlice<'_>) -> i64 {
-    let blocks = tcp.options_iterator().filter_map(Result::ok).find_map(|option| match option {
+fn sack_blocks(options: &[u8]) -> i64 {
+    let blocks = TcpOptionsIterator::from_slice(options).filter_map(Result::ok).find_map(|option| match option {
         TcpOptionElement::SelectiveAcknowledgement(_, rest) => Some(1 + rest.iter().flatten().count()),
         _ => None,
     });
@@ -296,62 +411,4 @@ fn sack_blocks(tcp: &TcpSlice<'_>) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_capture_or_is_cut_short_is_an_error() {
-        assert!(matches!(segments(&b"not a capture at all, but a text"[..]), Err(ReadError::Format(_))));
-        assert!(matches!(segments(&b""[..]), Err(ReadError::Format(_))));
-    }
-
-    /// A capture in pcap of one segment over bare IP, of which as much is stored as there is in `stored`.
-    fn pcap(snaplen: u32, stored: &[u8], original_len: u32) -> Vec<u8> {
-        let mut file = Vec::from(0xa1b2_c3d4_u32.to_le_bytes());
-        file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        for number in [snaplen, 101, 0, 0, stored.len() as u32, original_len] {
-            file.extend(number.to_le_bytes());
-        }
-        file.extend(stored);
-        file
-    }
-
-    fn payload(file: &[u8]) -> Result<Vec<Option<i64>>, String> {
-        let table = segments(file).map_err(|error| error.to_string())?;
-        match table.columns.into_iter().find(|(name, _)| *name == "payload_bytes") {
-            Some((_, Column::Int(numbers))) => Ok(numbers.iter().collect()),
-            _ => panic!("there is such a column"),
-        }
-    }
-
-    /// The headers of a segment whose IP header states `length`, and `stored` bytes of its payload.
-    fn segment(length: u16, stored: usize) -> Vec<u8> {
-        let mut ip = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
-        ip[2..4].copy_from_slice(&length.to_be_bytes());
-        let tcp = [0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0, 9, 0, 0, 0, 0];
-        [&ip[..], &tcp[..], &vec![0; stored]].concat()
-    }
-
-    #[test]
-    fn where_the_ip_header_states_no_length_the_frame_has_it() {
-        for (name, length, stored, original, expected) in [
-            ("a length stated", 1040, 1000, 1040, 1000),
-            ("a length stated, and a frame with padding", 41, 6, 46, 1),
-            ("none, stored whole", 0, 1000, 1040, 1000),
-            ("none, and little of it stored", 0, 28, 70_040, 70_000),
-        ] {
-            let file = pcap(262_144, &segment(length, stored), original);
-            assert_eq!(payload(&file), Ok(vec![Some(expected)]), "{name}");
-        }
-    }
-
-    #[test]
-    fn frames_longer_than_a_capture_states_are_read_as_libpcap_does() {
-        let stored = segment(1040, 1000);
-        for snaplen in [0, 68, 262_144] {
-            assert_eq!(payload(&pcap(snaplen, &stored, 1040)), Ok(vec![Some(1000)]), "{snaplen}");
-        }
-        let longer = vec![0; MAXIMUM_SNAPLEN as usize + 1];
-        assert!(payload(&pcap(0, &longer, longer.len() as u32)).is_err());
-    }
-}
+mod tests;
