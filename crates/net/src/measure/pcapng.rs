@@ -13,7 +13,7 @@ mod rtp;
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
 use etherparse::{
@@ -72,8 +72,34 @@ pub struct Capture<W: Write> {
     answers: BTreeMap<(FlowId, u32), u64>,
     /// The payload of a full segment of such a connection: its source may have chosen another than its flow's.
     segments: BTreeMap<(FlowId, u32), u32>,
+    /// The time stamps that a node received of a connection.
+    stamps: BTreeMap<(FlowId, u32, NodeId), Stamps>,
     failure: Option<io::Error>,
     frame: Vec<u8>,
+}
+
+/// The growing time stamps that a node received, and when.
+#[derive(Default)]
+struct Stamps(VecDeque<(Instant, Instant)>);
+
+impl Stamps {
+    /// No packet is under way for longer, in ns: the maximum segment lifetime (RFC 9293 §3.4.1).
+    const LIFETIME: u64 = 120_000_000_000;
+
+    fn note(&mut self, now: Instant, stamp: Instant) {
+        if self.0.back().is_none_or(|&(_, last)| ticks(last) < ticks(stamp)) {
+            self.0.push_back((now, stamp));
+        }
+        while self.0.get(1).is_some_and(|&(at, _)| at.as_nanos() + Self::LIFETIME < now.as_nanos()) {
+            self.0.pop_front();
+        }
+    }
+
+    /// The last one that had come at an instant.
+    fn at(&self, instant: Instant) -> Option<Instant> {
+        let behind = self.0.partition_point(|&(at, _)| at <= instant);
+        Some(self.0.get(behind.checked_sub(1)?)?.1)
+    }
 }
 
 /// No packet of the file is longer: Ethernet, and the longest packet of IPv4. Readers that build on libpcap end at one that is.
@@ -105,8 +131,8 @@ impl<W: Write> Capture<W> {
         }
         let mut nodes: Vec<(NodeId, u32)> = nodes.iter().map(|(node, _)| *node).zip(0..).collect();
         nodes.sort_unstable();
-        let (answers, segments, frame) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        Ok(Self { writer, nodes, flows, answers, segments, failure: None, frame })
+        let (answers, segments, stamps, frame) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Vec::new());
+        Ok(Self { writer, nodes, flows, answers, segments, stamps, failure: None, frame })
     }
 
     /// Ends the file and gives back what it was written to.
@@ -124,6 +150,11 @@ impl<W: Write> Capture<W> {
         let Ok(place) = self.nodes.binary_search_by_key(&node, |(n, _)| *n) else { return };
         if self.failure.is_some() {
             return;
+        }
+        if let (Direction::Inbound, Header::Tcp(header)) = (direction, &packet.header)
+            && header.flags.has(TcpFlags::TIMESTAMPS)
+        {
+            self.stamps.entry((packet.flow, packet.connection, node)).or_default().note(now, header.ts_val);
         }
         let length = self.build(packet);
         let block = EnhancedPacketBlock {
@@ -240,7 +271,7 @@ impl<W: Write> Capture<W> {
         tcp.syn = is_syn;
         tcp.fin = flags.has(TcpFlags::FIN);
         tcp.ack = flags.has(TcpFlags::ACK);
-        tcp.psh = payload > 0 && payload < segment;
+        tcp.psh = payload > 0 && (payload < segment || header.flags.has(TcpFlags::PUSH));
         tcp.ece = flags.has(TcpFlags::ECE);
         tcp.cwr = flags.has(TcpFlags::CWR);
         if tcp.ack {
@@ -255,14 +286,22 @@ impl<W: Write> Capture<W> {
         tcp.window_size = (window >> shift).min(u64::from(u16::MAX)) as u16;
         let mut options = Vec::new();
         if is_syn {
-            options.push(TcpOptionElement::MaximumSegmentSize(segment.min(u32::from(u16::MAX)) as u16));
+            // RFC 6691 §2: it does not shrink for the options that each segment carries.
+            let most = segment + if flags.has(TcpFlags::TIMESTAMPS) { STAMP_BYTES } else { 0 };
+            options.push(TcpOptionElement::MaximumSegmentSize(most.min(u32::from(u16::MAX)) as u16));
             options.push(TcpOptionElement::WindowScale(flow.shift()));
             if flow.sack {
                 options.push(TcpOptionElement::SelectiveAcknowledgementPermitted);
             }
         }
         if flags.has(TcpFlags::TIMESTAMPS) {
-            options.push(TcpOptionElement::Timestamp(ticks(header.ts_val), ticks(header.ts_echo)));
+            // Senders of data here leave the echo out. It is the last stamp that had come (RFC 7323 §3.2, §4.3).
+            let known = self.stamps.get(&(packet.flow, packet.connection, packet.from.node));
+            let echo = match header.ts_echo {
+                Instant::ZERO if tcp.ack => known.and_then(|stamps| stamps.at(header.ts_val)).unwrap_or_default(),
+                echo => echo,
+            };
+            options.push(TcpOptionElement::Timestamp(ticks(header.ts_val), ticks(echo)));
         }
         let edge = |n: u64| isn.wrapping_add(if numbering == Numbering::Bytes { n } else { flow.byte(n) } as u32);
         let mut blocks = header.sack().iter(header.ack).map(|(start, end)| (edge(start), edge(end)));
@@ -330,6 +369,9 @@ const HOPS: u8 = 64;
 
 const UDP_BYTES: usize = 8;
 
+/// The time-stamp option, padded (RFC 7323, appendix A).
+const STAMP_BYTES: u32 = 12;
+
 /// Puts UDP's header and the headers inside, which `payload` zero bytes follow, into `bytes`, and gives their length.
 fn datagram(
     bytes: &mut [u8; dccp::MAX_BYTES],
@@ -396,3 +438,6 @@ fn mac_address(address: Address) -> [u8; 6] {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
