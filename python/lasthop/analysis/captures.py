@@ -212,8 +212,8 @@ def _connections(capture: _Capture, rows: Array) -> list[Array]:
 
 
 def _repeats(capture: _Capture, syn: int, before: Array) -> bool:
-    """Whether a SYN is that of the connection ``before`` once more (RFC 9293 §3.10): with the same number, while neither
-    a FIN was acknowledged nor the connection was reset."""
+    """Whether a SYN is that of the connection ``before`` once more (RFC 9293 §3.10): with the same number, while
+    neither a FIN was acknowledged nor the connection was reset."""
     import numpy as np
 
     opening = before[(capture.syn[before] > 0) & (capture.source[before] == capture.source[syn])]

@@ -167,8 +167,8 @@ def _counted_in_packets(result: Result) -> dict[str, int]:
 def _timeouts(result: Result, flow: dict[str, Any], opened: Sequence[float]) -> list[int | None]:
     """How often the timer of each connection expired; ``opened`` says when each began, and the end of all.
 
-    ns-2's own counter leaves out some expiries, all of Fack's among them, and has Vegas's with nothing outstanding. Where it
-    differs from the flow's total, nothing is known of single connections.
+    ns-2's own counter leaves out some expiries, all of Fack's among them, and has Vegas's with nothing outstanding.
+    Where it differs from the flow's total, nothing is known of single connections.
     """
     import numpy as np
 

@@ -10,7 +10,7 @@ const ENDS: [NodeId; 2] = [NodeId(0), NodeId(1)];
 
 /// A packet of connection `connection` that node `from` sends after some milliseconds.
 fn packet(from: u32, connection: u32, at: u64, header: TcpHeader) -> Packet {
-    let mut packet = Packet { connection, to: Address::Node(NodeId(1 - from)), ..Packet::vacant() };
+    let mut packet = Packet { flow: FlowId(0), connection, to: Address::Node(NodeId(1 - from)), ..Packet::vacant() };
     packet.from.node = NodeId(from);
     let (ts_val, flags) = (Instant::ZERO + Duration::from_millis(at), header.flags.with(TcpFlags::TIMESTAMPS));
     packet.header = Header::Tcp(TcpHeader { ts_val, flags, ..header });
