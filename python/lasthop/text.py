@@ -114,7 +114,8 @@ ANALYSIS = [
 
 #: What stands below connections whose timeouts nothing tells.
 UNKNOWN = (
-    "note: timeouts are left out: a run needs record.variables = true to tell them by connection, a capture has none."
+    "note: timeouts are left out: a run needs record.variables = true to tell them by connection, a capture has none, "
+    "and ns-2's counters of Fack and Vegas leave some out."
 )
 
 #: What stands below connections from a capture that does not say which packets were sent where it was taken.
