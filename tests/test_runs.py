@@ -89,6 +89,13 @@ def test_tables_that_a_manifest_says_to_lie_elsewhere_stay(result, tmp_path):
     assert thesis.read_text() == "years of work" and lh.Result.load(out).flows == result.flows
 
 
+def test_tables_of_a_manifest_of_others_stay(result, tmp_path):
+    (tmp_path / "years.csv").write_text("of work")
+    (tmp_path / "manifest.json").write_text(json.dumps({"tables": {"work": "years.csv"}}))
+    result.save(tmp_path, force=True)
+    assert (tmp_path / "years.csv").read_text() == "of work"
+
+
 def test_a_live_run_begins_without_tables(result, tmp_path):
     result.save(tmp_path)
     begin(tmp_path, made_by="lasthop live")

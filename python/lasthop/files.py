@@ -403,11 +403,12 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def tables_of(folder: Path) -> list[Path]:
-    """The files of the tables that the manifest of a folder lists, in that folder whatever it says; none without."""
+    """The files of the tables that a manifest of ours lists, in its folder whatever it says; none without."""
     try:
-        tables = manifest(folder).get("tables")
+        said = manifest(folder)
     except ValueError:
         return []
+    tables = said.get("tables") if "lasthop" in said else None
     return [folder / Path(str(file)).name for file in tables.values()] if isinstance(tables, dict) else []
 
 
