@@ -103,7 +103,7 @@ impl Channels {
     /// The clock of a channel.
     #[inline]
     pub(super) fn clock_of(&mut self, channel: u32) -> &mut Clock {
-        &mut self.clocks[usize::from(self.list[channel as usize].clock)]
+        self.with_clock(channel).1
     }
 
     /// A channel, and its clock.
